@@ -1,8 +1,9 @@
 """What `alpha="auto"` and `k="auto"` cost on text, with all defaults, in processor seconds over all cores.
 
-    python benchmarks/auto.py [imdb news20 few-texts] [--by alpha k]
+    python benchmarks/auto.py [imdb news20 few-texts few-messages] [--by alpha k]
 
-Counts of words of movie reviews (imdb) and of two groups of messages (news20), and of 3,000 reviews alone (few-texts).
+Counts of words of movie reviews (imdb) and of two groups of messages (news20), and of 3,000 reviews (few-texts) or
+messages (few-messages) alone.
 """
 
 import argparse
@@ -15,16 +16,17 @@ import problems
 from riata import SparseClassifier
 
 FEW = 3000  # texts
+PART_OF = {"few-texts": "imdb", "few-messages": "news20"}
 
 
 def texts(name):
     """(X, y) to learn from, and the same to score."""
-    path = problems.SHARED / f"{'imdb' if name == 'few-texts' else name}_counts.npz"
+    path = problems.SHARED / f"{PART_OF.get(name, name)}_counts.npz"
     with np.load(path) as arrays:
         y, split = arrays["y"], arrays["split"]
     X = sp.csr_array(sp.load_npz(path), dtype=np.float64)
     rows = np.flatnonzero(split == 0)
-    if name == "few-texts":
+    if name in PART_OF:
         rows = np.random.default_rng(0).choice(rows, FEW, replace=False)
     used = np.diff(X[rows].tocsc().indptr) > 0
     X = X[:, used]
@@ -33,7 +35,7 @@ def texts(name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", default=["imdb", "news20", "few-texts"])
+    parser.add_argument("names", nargs="*", default=["imdb", "news20", *PART_OF])
     parser.add_argument("--by", nargs="+", choices=["alpha", "k"], default=["alpha"])
     arguments = parser.parse_args()
     for name in arguments.names:

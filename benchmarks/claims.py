@@ -1,11 +1,11 @@
-"""Claims with exposure: Poisson, gamma and Tweedie Lassos on freMTPL2, beside glum.
+"""Claims with exposure: Poisson, gamma and Tweedie Lassos on freMTPL2, beside glum and, for Poisson, glmstar.
 
     python benchmarks/claims.py [--rows 100000] [--data ../shared/data/fremtpl2.parquet] [--out claims.md]
 
-Both get the same one-hot columns, scaled to unit deviation (glum as tabmat likes them), the same offset, weights and
+All get the same one-hot columns, scaled to unit deviation (glum as tabmat likes them), the same offset, weights and
 alpha, and fit once to warm up. Seconds are of the processor, the least of three. The excess is how far F is above the
-lower of the two, as a share of the loss of the model without features; the certificate is riata's own bound on it.
-Without glum (`pip install glum`) only riata runs.
+lowest, as a share of the loss of the model without features; the certificate is riata's own bound on it. Peers that are
+not installed (`pip install glum glmstar`) are left out; skglm has neither offsets nor weights.
 """
 
 import argparse
@@ -72,6 +72,30 @@ def of_glum(loss, X, y, weight, offset, alpha):
     return run
 
 
+def of_glmstar(loss, X, y, weight, offset, alpha):
+    import pandas as pd
+    from glmnet import FishNet
+    from glmnet.paths.fastnet import FastNetControl
+
+    if loss != "poisson":  # the others are not among its compiled paths
+        raise ImportError
+    columns, target = sp.csc_matrix(X), pd.DataFrame({"y": y, "offset": offset, "weight": weight})
+    control = FastNetControl(thresh=1e-9, fdev=0.0, devmax=1.0, maxit=10_000_000, mxitnr=1000)
+    model = FishNet(
+        lambda_values=np.array([alpha]), standardize=False, control=control, response_id="y", offset_id="offset",
+        weight_id="weight",
+    )  # fmt: skip
+
+    def run():
+        fitted = model.fit(columns, target)
+        return np.ravel(fitted.coefs_[0]), float(np.ravel(fitted.intercepts_)[0]), None
+
+    return run
+
+
+PEERS = {"glum": of_glum, "glmstar": of_glmstar}
+
+
 def timed(run):
     times, found = [], run()
     for _ in range(3):
@@ -81,14 +105,6 @@ def timed(run):
     return min(times), found
 
 
-def has_glum() -> bool:
-    try:
-        import glum  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=100_000)
@@ -96,8 +112,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     chosen = parser.parse_args()
     lines = [
-        "| loss | rows x columns | alpha / alpha_max | features | riata, s | certificate | excess | glum, s | excess |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| loss | rows x columns | alpha / alpha_max | features | riata, s | certificate | excess | glum, s | excess "
+        "| glmstar, s | excess |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for loss, (X, y, weight, offset) in problems(chosen.data, chosen.rows).items():
         rows = InMemory(X, y, weight, offset=offset)
@@ -110,12 +127,20 @@ def main() -> None:
             problem = (loss, X, y, weight, offset)
             alpha = ratio * alpha_max
             seconds, (w, b, gap) = timed(lambda p=problem, a=alpha: of_riata(*p, a))
-            values, others = [objective(*problem, w, b, alpha)], "- | -"
-            if has_glum():
-                glum_seconds, (v, c, _) = timed(of_glum(*problem, alpha))
-                values.append(objective(*problem, v, c, alpha))
-                others = f"{glum_seconds:.2f} | {(values[1] - min(values)) / unit:.1e}"
-            excess = (values[0] - min(values)) / unit
+            own = least = objective(*problem, w, b, alpha)
+            found = {}
+            for name, peer in PEERS.items():
+                try:
+                    took, (v, c, _) = timed(peer(*problem, alpha))
+                except ImportError:
+                    continue
+                found[name] = took, objective(*problem, v, c, alpha)
+                least = min(least, found[name][1])
+            cells = [
+                f"{found[name][0]:.2f} | {(found[name][1] - least) / unit:.1e}" if name in found else "- | -"
+                for name in PEERS
+            ]
+            excess, others = (own - least) / unit, " | ".join(cells)
             lines.append(
                 f"| {LOSSES[loss]} | {X.shape[0]:,} x {X.shape[1]} | {ratio:g} | {np.count_nonzero(w)} | {seconds:.2f} "
                 f"| {gap:.1e} | {excess:.1e} | {others} |"

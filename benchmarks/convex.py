@@ -27,6 +27,7 @@ CERTIFIED = 1.001 * TARGET
 TOLERANCES = 10.0 ** -np.arange(4, 17)
 LOOSE = {"adelie": 1e-9}  # solvers whose looser tolerances never suffice
 LIMIT = 20  # seconds after which a solver begins nothing new
+REPEATED = 5  # seconds of warm runs after which there is no further one
 LAST = 40  # seconds after which it is stopped, loading and compilation included
 HEAD = f"""# Against peers
 
@@ -81,7 +82,7 @@ def measure(number, solver):
         tell(solver, first, seconds, gap, models, solve)
         if gap <= CERTIFIED or clock() - began > LIMIT:
             break
-    while len(warm) < 3 and clock() - began < LIMIT:
+    while len(warm) < 3 and sum(warm) < REPEATED and clock() - began < LIMIT:
         warm.append(timed(solve, alphas, tol)[0])
         tell(solver, first, min(warm), gap, models, solve)
 
@@ -131,7 +132,7 @@ def report(rows):
         peers = [r for r in results if r["solver"] != "riata" and certified(r)]
         best = min(peers, key=lambda r: r["warm"], default=None)
         if ours:
-            its = ["none in time", "", ""]
+            its = ["none in time" if len(results) > 1 else "not run", "", ""]
             if best:
                 its = [best["solver"], f"{best['warm']:.3f}", f"{best['warm'] / ours['warm']:.1f}"]
             lines.append("| " + " | ".join([name, f"{ours['warm']:.3f}", *its, f"{ours['first']:.2f}"]) + " |")
@@ -140,7 +141,8 @@ def report(rows):
     for name, results in rows:
         for r in results:
             if r["gap"] is None:
-                lines.append(f"| {name} | {r['solver']} | | no answer in time | | | | |")
+                stopped = f"none in {r['limit']} s" if "limit" in r else "no answer in time"
+                lines.append(f"| {name} | {r['solver']} | | {stopped} | | | | |")
                 continue
             passes = "" if r["passes"] is None else f"{r['passes']:.0f}"
             cells = [name, r["solver"], f"{r['first']:.3f}", f"{r['warm']:.3f}", f"{r['gap']:.0e}", str(r["features"])]

@@ -1,4 +1,4 @@
-"""Several classes at once: softmax beside one against the rest, and beside scikit-learn's saga.
+"""Several classes at once: softmax beside one against the rest, and beside scikit-learn's saga and glmstar.
 
     python benchmarks/softmax.py sparsity [--data ../shared/data] [--only wine digits ...]
     python benchmarks/softmax.py speed [--data ../shared/data] [--only digits covtype news20]
@@ -6,8 +6,9 @@
 `sparsity`: along paths of falling alphas, the held-out log loss of the largest model of each kind that has no more
 coefficients, over all classes, than a budget. One against the rest has the same share of each class's own alpha_max for
 all classes; its probabilities are scaled to sum to one. `speed`: the same objective (columns scaled beforehand, alpha a
-tenth of alpha_max) by riata and by saga, in seconds of the processor of a second fit; the excess is how far F is above
-riata's dual bound, as a share of the loss of the model without features.
+tenth of alpha_max) by riata and by peers, in seconds of the processor; the excess is how far F is above riata's dual
+bound, as a share of the loss of the model without features. glmstar stops by tolerances of its own, which are shown;
+peers that are not installed are left out.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from riata.training.spec import Spec
 PER_CLASS = (2, 5, 10, 20, 50)  # coefficients
 N_ALPHAS, REACH = 25, 0.01
 SAGA_PASSES = (20, 100, 500)
+TOLERANCES = (1e-4, 1e-7, 1e-9)  # of glmstar
 
 
 def digits(_data):
@@ -141,8 +143,6 @@ def log_loss(link, X, y, W, b):
 
 def speed(X, y, n_classes):
     """Lines of (who, seconds, excess)."""
-    from sklearn.linear_model import LogisticRegression
-
     data, loss = InMemory(X, y.astype(float)), Softmax(n_classes)
     spec = Spec(loss=loss, alpha_ratio=0.1, standardize=False)
     for _ in range(2):  # the first one compiles
@@ -154,16 +154,43 @@ def speed(X, y, n_classes):
     unit = -float(shares @ np.log(shares))
     bound = result.objective - result.gap * unit
     yield f"riata, {count_nonzero(result.coef)} coefficients", seconds, result.gap
-    for passes in SAGA_PASSES:
-        model = LogisticRegression(l1_ratio=1.0, C=1.0 / (alpha * len(y)), solver="saga", tol=1e-12, max_iter=passes)
+    for who, solve in peers(X, y, n_classes, alpha):
         started = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(X, y)
+            try:
+                W, b = solve()
+            except ImportError:
+                continue
         seconds = time.process_time() - started
-        z = X @ model.coef_.T + model.intercept_
-        F = float(loss.value(y.astype(float), z).mean()) + alpha * np.abs(model.coef_).sum()
-        yield f"saga, {passes} passes, {count_nonzero(model.coef_)} coefficients", seconds, (F - bound) / unit
+        F = float(loss.value(y.astype(float), X @ W + b).mean()) + alpha * np.abs(W).sum()
+        yield f"{who}, {count_nonzero(W)} coefficients", seconds, (F - bound) / unit
+
+
+def peers(X, y, n_classes, alpha):
+    """Names, and functions that give coefficients (features x classes) and intercepts."""
+    for passes in SAGA_PASSES:
+        yield f"saga, {passes} passes", lambda passes=passes: of_saga(X, y, alpha, passes)
+    for tol in TOLERANCES:
+        yield f"glmstar, {tol:g}", lambda tol=tol: of_glmstar(X, y, n_classes, alpha, tol)
+
+
+def of_saga(X, y, alpha, passes):
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(l1_ratio=1.0, C=1.0 / (alpha * len(y)), solver="saga", tol=1e-12, max_iter=passes)
+    model.fit(X, y)
+    return model.coef_.T, model.intercept_
+
+
+def of_glmstar(X, y, n_classes, alpha, tol):
+    from glmnet import MultiClassNet
+    from glmnet.paths.fastnet import FastNetControl
+
+    control = FastNetControl(thresh=tol, fdev=0.0, devmax=1.0, maxit=10_000_000, mxitnr=1000)
+    X = sp.csc_matrix(X) if sp.issparse(X) else np.asfortranarray(X)
+    model = MultiClassNet(lambda_values=np.array([alpha]), standardize=False, control=control).fit(X, y)
+    return model.coefs_[0].reshape(-1, n_classes), np.ravel(model.intercepts_[0])
 
 
 def main():

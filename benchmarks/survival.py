@@ -1,4 +1,4 @@
-"""Times to events: Cox's proportional hazards with L1, beside scikit-survival's Coxnet and skglm.
+"""Times to events: Cox's proportional hazards with L1, beside scikit-survival's Coxnet, glmstar and skglm.
 
     python benchmarks/survival.py [--rows 100000] [--features 50] [--file] [--skip skglm] [--out survival.md]
 
@@ -53,6 +53,19 @@ def of_coxnet(X, y, alpha):
     from sksurv.linear_model import CoxnetSurvivalAnalysis
 
     return CoxnetSurvivalAnalysis(alphas=[alpha], l1_ratio=1.0, tol=1e-7).fit(X, y).coef_[:, 0]
+
+
+def of_glmstar(X, y, alpha):
+    import pandas as pd
+    from glmnet import CoxNet
+    from glmnet.cox import CoxFamily
+    from glmnet.paths.fastnet import FastNetControl
+
+    control = FastNetControl(thresh=1e-9, fdev=0.0, devmax=1.0, maxit=10_000_000, mxitnr=1000)
+    family = CoxFamily(tie_breaking="breslow", event_id="time", status_id="event")
+    target = pd.DataFrame({"time": y["time"], "event": y["event"].astype(float)})
+    model = CoxNet(lambda_values=np.array([alpha]), standardize=False, control=control, family=family)
+    return np.ravel(model.fit(np.asfortranarray(X), target).coefs_[0])
 
 
 def of_skglm(X, y, alpha):
@@ -121,7 +134,7 @@ def main():
     ]
     for ratio in RATIOS:
         alpha = ratio * largest
-        fits = {"riata": of_riata, "scikit-survival Coxnet": of_coxnet, "skglm": of_skglm}
+        fits = {"riata": of_riata, "scikit-survival Coxnet": of_coxnet, "glmstar": of_glmstar, "skglm": of_skglm}
         found = {
             name: one
             for name, fit in fits.items()

@@ -1,7 +1,7 @@
 """Plain values from outside, such as JSON, checked against the annotations of a class before they are used."""
 
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -42,12 +42,21 @@ def checked(kind: Any, value: Any, where: str, finite: bool = True) -> Any:
             except SchemaError:
                 continue
     elif origin in (list, tuple) and isinstance(value, list | tuple):
+        if _all(inner[0], value, finite):
+            return origin(value)
         return origin(checked(inner[0], item, f"an item of {where}", finite) for item in value)
     elif origin in (dict, Mapping) and isinstance(value, dict):
+        if _all(inner[1], value.values(), finite):
+            return dict(value)
         return {key: checked(inner[1], item, f"{_shown(key)} of {where}", finite) for key, item in value.items()}
     elif origin is None and _is(kind, value, finite):
         return value
     raise SchemaError(f"{where} is {_shown(value)}, not {_words(kind)}")
+
+
+def _all(kind: Any, values: Collection[Any], finite: bool) -> bool:
+    """Whether all values are of a plain type, as of many levels they are: without a place in words for each."""
+    return kind in WORDS and all(_is(kind, value, finite) for value in values)
 
 
 def _is(kind: Any, value: Any, finite: bool) -> bool:

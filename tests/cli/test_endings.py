@@ -1,5 +1,6 @@
 """A full disk, a closed pipe, a signal: one sentence, the documented exit code, and nothing half written."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -156,6 +157,26 @@ def test_signals_leave_nothing_behind(folder, name, code):
     assert "Traceback" not in said
     assert unfinished(folder) == []
     assert not (folder / "other.json").exists()
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_a_signal_within_a_function_that_compiled_code_calls_is_heard(folder, monkeypatch, name, code):
+    """Python drops what is raised there: llvmlite calls such functions while it compiles."""
+
+    @ctypes.CFUNCTYPE(None)
+    def called():
+        os.kill(os.getpid(), getattr(signal, name))
+        sum(range(100))
+
+    def save(self, path):
+        called()
+        time.sleep(60)
+
+    monkeypatch.setattr("riata.model.model.Model.save", save)
+    done = CliRunner().invoke(main, [*FIT, "--out", "out.json"])
+    assert done.exit_code == code
+    assert "nothing was saved but what was said to be" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_what_a_killed_process_left_is_removed_at_the_next_start_and_what_is_in_use_is_not(folder):

@@ -224,6 +224,28 @@ def test_converted_files(damage, tmp_path):
     refusal(tmp_path / "wrong.arrow")
 
 
+def test_converted_files_without_targets(tmp_path):
+    (tmp_path / "rows.csv").write_bytes(TEXT)
+    convert(riata.open(tmp_path / "rows.csv", target="y"), tmp_path / "rows.arrow")
+    with pa.ipc.open_file(tmp_path / "rows.arrow") as reader:
+        rows = reader.read_all()
+    renamed = rows.rename_columns(["z", *rows.column_names[1:]]).replace_schema_metadata(rows.schema.metadata)
+    with pa.ipc.new_file(tmp_path / "wrong.arrow", renamed.schema) as writer:
+        writer.write_table(renamed)
+    assert "it has no column of what is to be predicted" in refusal(tmp_path / "wrong.arrow")
+
+
+@pytest.mark.parametrize("blanks", [" " * 20_000, "\u00a0" * 20_000, "(" * 300 + "1" * 300 + ")" * 300 + "x"])
+def test_long_runs_in_text_take_no_hours(blanks, tmp_path):
+    """Python's regular expressions would need the cube of their length, or more."""
+    path, rows = tmp_path / "rows.csv", "".join(f"{i},{i * i % 7},{i % 5}\n" for i in range(30))
+    for text in (f"1,2,3\n{blanks},4,5\n{rows}", f"{blanks},2,3\n{rows}"):
+        path.write_text(text, encoding="utf-8")
+        assert riata.open(path, target="x2", csv={"header": "no"}).n_rows >= 31
+    path.write_text(f"a,{blanks}b,y\n{rows}", encoding="utf-8")
+    assert riata.open(path, target="y").n_rows == 30
+
+
 def test_one_huge_index_is_refused_before_a_fit(tmp_path):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:1 100000000:2\n2 1:3\n3 2:1\n")

@@ -89,7 +89,9 @@ def test_a_budget_reaches_what_is_made_of_the_data(tmp_path, rng, monkeypatch):
     assert riata.open(np.eye(4), target=np.arange(4.0), memory="2MB").memory == 2_000_000
     assert riata.open(tmp_path / "rows.npy", target=3).memory is None  # nobody asked, and nothing is read again
     asked = []
-    monkeypatch.setattr("riata.training.train.fit", lambda data, spec, progress: asked.append(spec) or fit(data, spec))
+    monkeypatch.setattr(
+        "riata.training.one_margin.fit", lambda data, spec, progress: asked.append(spec) or fit(data, spec)
+    )
     riata.SparseRegressor(k=2).fit(data)
     riata.SparseRegressor(k=2, memory="32MB").fit(data)
     assert [spec.memory_bytes for spec in asked] == [64_000_000, 32_000_000]

@@ -42,6 +42,10 @@ class CountingMemory(InMemory):
         self.handed_out += self.n_rows
         return super().sum(f)
 
+    def sum_of_products(self, f):
+        self.handed_out += self.n_rows
+        return super().sum_of_products(f)
+
     def gather(self, columns):
         self.handed_out += self.n_rows
         return super().gather(columns)

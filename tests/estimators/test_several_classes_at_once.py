@@ -84,7 +84,10 @@ def test_two_classes_are_the_logistic_loss(rows):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     {
-        "k": ({"k": 2}, "solver 'best-k' takes one margin for each row by itself, and loss 'softmax' does not"),
+        "k": (
+            {"k": 2, "solver": "omp"},
+            "solver 'omp' takes one margin for each row by itself, and loss 'softmax' does",
+        ),
         "no weight": ({"alpha": 0.1, "class_weight": {"ash": 0}}, "a class of weight 0 has no probability to learn"),
         "one by one": ({"alpha": 0.1, "loss": "logistic", "shared_support": True}, "take loss 'softmax'"),
         "l2": (

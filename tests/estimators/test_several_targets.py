@@ -167,8 +167,11 @@ def test_alpha_is_chosen_for_all_targets_at_once(rows, select):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     {
-        "k": ({"k": 2}, "k is of one target: take alpha for 3 targets at once"),
-        "solver": ({"solver": "online"}, "3 targets at once go with solver 'exact', not with 'online'"),
+        "groups": ({"k": 2, "groups": [0, 0, 1, 1, 2, 2, 3, 3]}, "groups beside k go with losses of one margin"),
+        "certify": ({"k": 2, "certify": True}, "certify is for losses of one margin for each row by itself"),
+        "of each": ({"k": 2, "shared_support": False}, "k counts features, which all classes or targets share"),
+        "checkpoint": ({"k": 2, "checkpoint": "here"}, "k features of loss 'squared' of 3 targets have no checkpoints"),
+        "solver": ({"solver": "online"}, "3 targets at once go with solvers 'exact' and 'best-k', not with 'online'"),
         "loss": ({"loss": "huber"}, "loss 'huber' is of one target, and there are 3"),
         "l2": ({"alpha": 0.1, "l1_ratio": 0.5}, "a shared support has no l1_ratio: leave it at 1, or say"),
     }.values(),
@@ -194,7 +197,7 @@ def test_wrong_targets_get_a_sentence(frame):
     for named in ("0,1,0", [0, -8]):
         with pytest.raises(DataError, match="the target names a column twice"):
             riata.open(X, named)
-    with pytest.raises(OptionError, match="3 targets at once go with solver 'exact'"):
+    with pytest.raises(OptionError, match="3 targets at once go with solvers 'exact'"):
         riata.train(riata.open(frame, NAMES, one_pass=True), riata.Spec(solver="online"))
     with pytest.raises(OptionError, match="sample_negatives would do nothing: it is for one target"):
         riata.open(frame, NAMES, sample_negatives=0.5)
@@ -232,5 +235,5 @@ def test_the_command_line_names_targets_with_commas(frame, tmp_path, monkeypatch
         '"prediction_a","prediction_b","prediction_c'
     )
     run("fit", "rows.csv", "--target", target, "--alpha", "0.1", "--no-shared-support", "--drop", "weight", "--quiet")
-    refused = CliRunner().invoke(main, ["fit", "rows.csv", "--target", target, "--k", "2"])
+    refused = CliRunner().invoke(main, ["fit", "rows.csv", "--target", target, "--k", "2", "--certify"])
     assert refused.exit_code == 2

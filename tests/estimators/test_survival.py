@@ -214,7 +214,8 @@ def test_what_cannot_be_combined_gets_a_sentence():
     rows = make(30, 3)
     data = riata.open(rows.X, rows.signed, task="survival")
     for options, sentence in (
-        ({"k": 2}, "solver 'best-k' takes losses of single rows, and 'cox' is one of rows together"),
+        ({"k": 2, "groups": np.arange(rows.X.shape[1]) // 2}, "groups beside k go with losses of single rows"),
+        ({"k": 2, "certify": True}, "certify is for losses of one margin for each row by itself, and 'cox' is none"),
         ({"alpha": 0.1, "solver": "online"}, "solver 'online' takes losses of single rows"),
         ({"alpha": 0.1, "device": "cuda"}, "loss 'cox' is not there on a GPU"),
     ):
@@ -284,3 +285,38 @@ def test_a_score_asks_for_as_many_times_and_weights_as_rows(rng, n_times, n_weig
     model = riata.SparseSurvival(alpha=0.1).fit(X, y)
     with pytest.raises(ValueError, match=r"number|shape"):
         model.score(X[:20], y[:n_times], np.ones(n_weights))
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_each_stratum_has_a_baseline_of_its_own(late, tmp_path):
+    rows = make(150, 4)
+    clinic = np.array(["north", "south", "east"])[rows.stratum]
+    beside = {"strata": clinic} | ({"entry": rows.entry} if late else {})
+    model = riata.SparseSurvival(alpha_ratio=0.1).fit(rows.X, rows.y, sample_weight=rows.weight, **beside)
+    entry, times = rows.entry if late else np.zeros(150), model.unique_times_
+    hazard = rows.weight * np.exp(model.predict(rows.X))
+
+    def cumulative(stratum, end):
+        total = 0.0
+        for at in np.unique(rows.time[rows.event & (clinic == stratum) & (rows.time <= end)]):
+            dying = rows.event & (clinic == stratum) & (rows.time == at)
+            at_risk = (clinic == stratum) & (rows.time >= at) & (entry < at)
+            total += rows.weight[dying].sum() / hazard[at_risk].sum()
+        return total
+
+    found = model.predict_cumulative_hazard_function(rows.X[:5], return_array=True, strata=clinic[:5])
+    own = [[cumulative(stratum, end) for end in times] for stratum in clinic[:5]]
+    assert_allclose(found, np.exp(model.predict(rows.X[:5]))[:, None] * own, rtol=1e-9)
+    together = model.predict_survival_function(rows.X[:5], return_array=True)
+    assert np.abs(together - np.exp(-found)).max() > 0.01
+    model.to_model().save(tmp_path / "m.json")
+    loaded = riata.load_model(tmp_path / "m.json")
+    curves = loaded.survival(rows.X[:5], times, strata=clinic[:5])
+    assert_allclose(curves, model.predict_survival_function(rows.X[:5], return_array=True, strata=clinic[:5]))
+    with pytest.raises(DataError, match="row 2 is of a stratum that no event"):
+        loaded.survival(rows.X[:2], times, strata=["north", "west"])
+    with pytest.raises(DataError, match="there are 2 rows of data but 1 values of strata"):
+        loaded.survival(rows.X[:2], times, strata=["north"])
+    alone = riata.SparseSurvival(alpha_ratio=0.1).fit(rows.X, rows.y)
+    with pytest.raises(OptionError, match="fitted without strata"):
+        alone.predict_survival_function(rows.X[:1], strata=["north"])

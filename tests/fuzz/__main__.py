@@ -39,8 +39,9 @@ def main() -> int:
         wanted = tuple(filter(None, asked.formats.split(",")))
         formats = [one for one in every if not wanted or one.name.startswith(wanted)]
         minutes = 1.0 if asked.minutes is None and asked.tries is None else asked.minutes
+        turns = [one for turn in range(10) for one in formats if turn < one.turns]
         report = fuzz(
-            formats, asked.seed, folder, first=asked.first, tries=asked.tries,
+            turns, asked.seed, folder, first=asked.first, tries=asked.tries,
             seconds=None if minutes is None else 60.0 * minutes, n_workers=asked.workers,
         )  # fmt: skip
         show(report)

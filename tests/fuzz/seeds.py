@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
-N_ROWS = 24
+N_ROWS = 12  # few, so that tries are quick and every change is of something
 
 
 def numbers() -> tuple[np.ndarray, np.ndarray]:
@@ -27,6 +27,13 @@ def wide() -> np.ndarray:
     rng = np.random.default_rng(7)
     X = rng.normal(size=(40, 300))
     return np.column_stack([X, X[:, :6].sum(axis=1) + rng.normal(size=40)])
+
+
+def alike() -> np.ndarray:
+    """Features that are hard to tell apart, and a target after them: a search of all models of some of them lasts."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 1)) + 0.7 * rng.normal(size=(40, 30))
+    return np.column_stack([X, 0.3 * X[:, :12].sum(axis=1) + rng.normal(size=40)])
 
 
 def csr() -> sp.csr_array:
@@ -234,5 +241,5 @@ def ipc(rows: pa.Table, compression: str | None = None) -> bytes:
 
 def parquet(rows: pa.Table, **options: Any) -> bytes:
     out = pa.BufferOutputStream()
-    pq.write_table(rows, out, row_group_size=11, **options)
+    pq.write_table(rows, out, row_group_size=7, **options)
     return out.getvalue().to_pybytes()

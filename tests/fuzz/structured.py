@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from fuzz.byte_mutations import mutated
-from fuzz.seeds import zipped
+from fuzz.seeds import N_ROWS, zipped
 
 PLAIN: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 3, 2**31, 2**63, -(2**70), 10**400, 0.5, 1e308, -1e308, 5e-324, math.nan, math.inf,
@@ -116,7 +116,7 @@ def array(values: Any, rng: np.random.Generator) -> np.ndarray:
         if what == 0:
             try:
                 return values.astype(DTYPES[rng.integers(len(DTYPES))])
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, RuntimeError):
                 return np.zeros(values.shape, DTYPES[rng.integers(len(DTYPES))])
         if what == 1:
             return values.reshape(-1)[: int(rng.integers(values.size + 1))]
@@ -159,9 +159,11 @@ def arrays(parts: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
 def npy_header(data: bytes, rng: np.random.Generator) -> bytes:
     """An .npy file whose header says something else about the same bytes."""
     start = 10 + int.from_bytes(data[8:10], "little")
-    shapes = ("()", "(24,)", "(24, 5)", "(5, 24)", "(2**62, 8)", "(10**12, 10**12)", "(-1, 5)", "(24, 0)", "(0, 5)",
-              "(1000000000, 5)", "(24, 1000000000)", "(24.0, 5)", "(24, 5, 1, 1)", "(True, 5)", "24",
-              "[24, 5]", "None")  # fmt: skip
+    n = N_ROWS
+    shapes = ("()", f"({n},)", f"({n}, 5)", f"(5, {n})", "(2**62, 8)", "(10**12, 10**12)", "(-1, 5)", f"({n}, 0)",
+              "(0, 5)",
+              "(1000000000, 5)", f"({n}, 1000000000)", f"({n}.0, 5)", f"({n}, 5, 1, 1)", "(True, 5)", f"{n}",
+              f"[{n}, 5]", "None")  # fmt: skip
     descrs = (
         *(repr(d) for d in DTYPES),
         "'O'",
@@ -177,7 +179,7 @@ def npy_header(data: bytes, rng: np.random.Generator) -> bytes:
     header = {
         "'descr'": descrs[rng.integers(len(descrs))] if rng.random() < 0.5 else "'<f8'",
         "'fortran_order'": ("True", "False", "1", "None")[rng.integers(4)] if rng.random() < 0.3 else "False",
-        "'shape'": shapes[rng.integers(len(shapes))] if rng.random() < 0.7 else "(24, 5)",
+        "'shape'": shapes[rng.integers(len(shapes))] if rng.random() < 0.7 else f"({n}, 5)",
     }
     if rng.random() < 0.1:
         header.pop(list(header)[rng.integers(3)])

@@ -5,11 +5,13 @@ import csv
 import io
 import json
 import math
+import mmap
 import os
 import shutil
 import sys
 import traceback
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +52,7 @@ def attempt(format: Format, data: bytes, folder: Path) -> Verdict:
     verdict = Verdict(FINE)
     for words in format.commands(path, folder):
         verdict = run(words)
-        if verdict.kind == MEMORY:  # once more: the first time may have loaded code
+        if verdict.kind == MEMORY:  # once more: the peak may be an old one, or of code that was loaded
             verdict = run(words)
         if verdict.kind != FINE:
             return verdict
@@ -59,21 +61,17 @@ def attempt(format: Format, data: bytes, folder: Path) -> Verdict:
 
 def run(words: list[str]) -> Verdict:
     """A command of riata in this process."""
-    from riata.cli import main
-
     out, err = io.StringIO(), io.StringIO()
-    before = _reset_peak_mb()
+    before = _rss_mb()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            main(words, standalone_mode=True)
-        code: Any = 0
-    except SystemExit as end:
-        code = end.code
+            code = _invoke(tuple(words))
     except BaseException as error:
         return Verdict("traceback", _place_of(error))
     said = [line for line in err.getvalue().splitlines() if not line.startswith("note: ")]
     if (more := _peak_mb() - before) > 64.0 + SPARE_MB:
+        _forget_peak()
         return Verdict(MEMORY, f"{words[0]} took {more:.0f} MB more")
     if code == 0:
         return Verdict(FINE)
@@ -82,6 +80,36 @@ def run(words: list[str]) -> Verdict:
     if len(said) != 1 or not said[0].startswith("riata: ") or "not enough memory" in said[0]:
         return Verdict("no sentence", " / ".join(said)[:300])
     return Verdict(REFUSED, said[0])
+
+
+def _invoke(words: tuple[str, ...]) -> Any:
+    """The exit code of a command, as `riata` would end with it."""
+    import click
+
+    from riata.cli.ending import ending_well
+    from riata.cli.group import nothing
+    from riata.kernels.announce import announcing
+
+    outer, inner = _parsed(words)
+    try:
+        with inner.scope(cleanup=False), ending_well(outer, nothing), announcing(nothing):
+            inner.command.invoke(inner)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    return 0
+
+
+@cache
+def _parsed(words: tuple[str, ...]) -> tuple[Any, Any]:
+    """What click makes of the words of a command: the same for all tries of a format, and dearer than most of them."""
+    from riata.cli import main
+
+    outer = main.make_context("riata", list(words))
+    _, command, rest = main.resolve_command(outer, list(words))
+    return outer, command.make_context(command.name, rest, parent=outer)
 
 
 def _place_of(error: BaseException) -> str:
@@ -96,8 +124,10 @@ def _place_of(error: BaseException) -> str:
 def _numbers(folder: Path) -> Verdict:
     """Whether all numbers of the model and of the predictions are finite."""
     model, predictions = folder / "model.json", folder / "predictions.csv"
+    classes: list[Any] = []
     if model.exists():
         document = json.loads(model.read_bytes(), parse_constant=lambda word: math.nan)
+        classes = document.get("classes") or []
         values = [*document["intercept"], *(v for feature in document["features"] for v in feature["coef"])]
         if not all(map(math.isfinite, values)):
             return Verdict("not finite", "a coefficient")
@@ -105,16 +135,22 @@ def _numbers(folder: Path) -> Verdict:
         with open(predictions, encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 for name, value in row.items():
-                    if name != "label" and value is not None and value.lower() in ("nan", "inf", "-inf", ""):
+                    if value not in classes and value is not None and value.lower() in ("nan", "inf", "-inf", ""):
                         return Verdict("not finite", f"the prediction {value!r} under {name!r}")
     return Verdict(FINE)
 
 
-def _reset_peak_mb() -> float:
-    """Let the system forget the peak of this process's memory; returns what it takes now, in MB."""
+def _forget_peak() -> None:
+    """Let the system forget the peak of this process's memory: that takes longer than a try, so it is done seldom."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-    return _peak_mb()
+
+
+def _rss_mb() -> float:
+    """What this process takes now."""
+    if sys.platform != "linux":
+        return 0.0
+    return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE / 1e6
 
 
 def _peak_mb() -> float:

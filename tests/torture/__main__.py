@@ -33,6 +33,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0, help="how long")
     parser.add_argument("--rounds", type=int, default=None, help="how many, whatever time they take")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="what the names of commands begin with")
     asked = parser.parse_args()
     chance = random.Random(asked.seed)
     folder = Path(tempfile.mkdtemp(prefix="riata-torture-"))
@@ -40,11 +41,12 @@ def main() -> int:
     failures: list[str] = []
     try:
         prepare(folder)
+        chosen = [one for one in trials() if one.name.startswith(asked.only)]
         expected = cache(lambda trial: undisturbed(trial, folder))
         end = time.monotonic() + 60.0 * asked.minutes
         done = 0
         while time.monotonic() < end if asked.rounds is None else done < asked.rounds:
-            trial, how = chance.choice(trials()), chance.choice([*SIGNALS, FULL])
+            trial, how = chance.choice(chosen), chance.choice(["SIGKILL", "SIGKILL", *SIGNALS, FULL])
             place = folder / f"round{done}"
             place.mkdir()
             try:

@@ -51,34 +51,48 @@ def text(path: Path) -> Any:
     return path.read_text(encoding="utf-8")
 
 
-DATA = ("rows.csv", "--target", "y", "--no-cache")
-FITS = {  # solvers that can go on, with what they need
-    "exact": ("--alpha", "0.01", "--tol", "0", "--max-passes", "15"),
-    "best-k": ("--k", "4"),
-    "online": ("--alpha", "0.01", "--max-passes", "4"),
-    "ftrl": ("--alpha", "0.01", "--max-passes", "4"),
-    "svrg": ("--alpha", "0.01", "--tol", "0", "--max-passes", "10"),
-    "saga": ("--alpha", "0.01", "--tol", "0", "--max-passes", "10"),
-    "l0-sgd": ("--k", "4", "--max-passes", "6"),
+READ = ("--no-cache", "--drop", "other,trials,successes")
+DATA = ("rows.csv", "--target", "y", *READ)
+ALPHA = ("--alpha", "0.01")
+ENDLESS = ("--tol", "0", "--max-passes", "10")
+FITS = {  # that can go on, with what they are asked
+    "exact": (*DATA, *ALPHA, *ENDLESS),
+    "best-k": ("hard.csv", "--target", "y", "--no-cache", "--k", "6", "--loss", "huber"),
+    "online": (*DATA, "--solver", "online", *ALPHA, "--max-passes", "4"),
+    "ftrl": (*DATA, "--solver", "ftrl", *ALPHA, "--max-passes", "4"),
+    "svrg": (*DATA, "--solver", "svrg", *ALPHA, *ENDLESS),
+    "saga": (*DATA, "--solver", "saga", *ALPHA, *ENDLESS),
+    "l0-sgd": (*DATA, "--solver", "l0-sgd", "--k", "4", "--max-passes", "6"),
+    "hsg-ht": (*DATA, "--solver", "hsg-ht", "--k", "4", "--max-passes", "6"),
+    "svrg-ht": (*DATA, "--solver", "svrg-ht", "--k", "4", "--max-passes", "6"),
+    "sketch": (*DATA, "--solver", "sketch", "--k", "4", "--max-passes", "3"),
+    "interactions": (*DATA, *ALPHA, "--interaction", "a,b,c,d"),
+    "groups that overlap": (*DATA, *ALPHA, *ENDLESS, "--groups", "a,b,c", "--groups", "c,d,e"),
+    "quantiles": (*DATA, *ALPHA, "--loss", "quantile", "--max-passes", "12"),
+    "mcp": (*DATA, "--alpha", "0.1", "--penalty", "mcp"),
+    "several targets": ("rows.csv", "--target", "y,other", "--no-cache", "--drop", "trials,successes", *ALPHA),
+    "binomial": ("rows.csv", "--target", "successes", "--trials", "trials", "--no-cache", "--drop", "y,other", *ALPHA),
+    "certify": ("hard.csv", "--target", "y", "--no-cache", "--k", "6", "--ridge", "0.01", "--certify"),
+}
+OTHERS = {  # that begin anew
+    "fit": (*DATA, "--k", "4"),
+    "selection": (*DATA, "--k", "auto"),
+    "selection of alpha": (*DATA, "--alpha", "auto", "--cv", "3"),
+    "polish": (*DATA, "--solver", "online", *ALPHA, "--polish"),
+    "debias": (*DATA, *ALPHA, "--debias"),
 }
 
 
 def trials() -> list[Trial]:
     """All of them."""
-    found = [
-        Trial(
-            f"fit by {solver} with checkpoints",
-            ("fit", *DATA, "--solver", solver, *how, "--out", "m.json", "--quiet",
-             "--checkpoint", "states", "--every", "0", "--resume"),
-            "m.json", model, checkpoints=True,
-        )
-        for solver, how in FITS.items()
-    ]  # fmt: skip
+    to = ("--out", "m.json", "--quiet")
+    states = ("--checkpoint", "states", "--every", "0", "--resume")
+    report = ("fit", *DATA, "--k", "4", *to, "--report", "p.html")
     return [
-        *found,
-        Trial("fit", ("fit", *DATA, "--k", "4", "--out", "m.json", "--quiet"), "m.json", model),
-        Trial("selection", ("fit", *DATA, "--k", "auto", "--out", "m.json", "--quiet"), "m.json", model),
-        Trial("report", ("fit", *DATA, "--k", "4", "--out", "m.json", "--quiet", "--report", "p.html"), "p.html", page),
+        *(Trial(f"fit by {one}, saved", ("fit", *words, *to, *states), "m.json", model, True)
+          for one, words in FITS.items()),
+        *(Trial(one, ("fit", *words, *to), "m.json", model) for one, words in OTHERS.items()),
+        Trial("report", report, "p.html", page),
         Trial("path", ("path", *DATA, "--n-alphas", "20", "--json", "--out", "path.csv"), "path.csv", text),
         Trial("convert", ("convert", *DATA, "rows.arrow"), "rows.arrow", arrow),
         Trial("statistics", ("statistics", *DATA, "rows.npz"), "rows.npz", archive),
@@ -88,8 +102,17 @@ def trials() -> list[Trial]:
 
 
 def make_rows(folder: Path) -> None:
-    """The rows that all of them read."""
+    """The rows that all of them read; those of the hard file are few, and alike, so that a search of them lasts."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 12))
-    rows = np.column_stack([X, X[:, :5] @ np.arange(1.0, 6.0) + rng.normal(size=3000)])
-    np.savetxt(folder / "rows.csv", rows, fmt="%.5f", delimiter=",", header=",".join("abcdefghijkly"), comments="")
+    X = rng.normal(size=(1000, 12))
+    signal = X[:, :5] @ np.arange(1.0, 6.0)
+    trials = rng.integers(1, 9, 1000)
+    more = [signal + rng.normal(size=1000), X[:, 6] - signal, trials, rng.binomial(trials, 0.3)]
+    _write(folder / "rows.csv", [*"abcdefghijkl", "y", "other", "trials", "successes"], np.column_stack([X, *more]))
+    X = np.sqrt(0.5) * (rng.normal(size=(80, 1)) + rng.normal(size=(80, 60)))
+    y = 0.3 * X[:, :12].sum(axis=1) + rng.normal(size=80)
+    _write(folder / "hard.csv", [*(f"x{j}" for j in range(60)), "y"], np.column_stack([X, y]))
+
+
+def _write(path: Path, names: list[str], rows: np.ndarray) -> None:
+    np.savetxt(path, rows, fmt="%.5f", delimiter=",", header=",".join(names), comments="")

@@ -24,7 +24,15 @@ class Wrong(Exception):
 
 
 def prepare(folder: Path) -> None:
-    """The rows that commands read, and a model that they predict by."""
+    """The rows that commands read, and a model that they predict by; code is loaded once, before all forks."""
+    import numba  # noqa: F401
+    import scipy.sparse.linalg  # noqa: F401
+
+    import riata.cli.rows
+    import riata.model.predictions
+    import riata.reporting.terminal.summary
+    import riata.training.train  # noqa: F401
+
     (folder / "source").mkdir()
     make_rows(folder / "source")
     os.environ["RIATA_CACHE"] = str(folder / "cache")
@@ -49,7 +57,8 @@ def undisturbed(trial: Trial, folder: Path) -> tuple[object, float, int]:
 
 def fill(place: Path, folder: Path) -> None:
     """A folder with the rows and, once there is one, a model."""
-    os.symlink(folder / "source" / "rows.csv", place / "rows.csv")
+    for path in (folder / "source").iterdir():
+        os.symlink(path, place / path.name)
     if (folder / "model.json").exists():
         shutil.copy(folder / "model.json", place / "model.json")
 

@@ -134,6 +134,7 @@ def test_a_resumed_fit_ends_where_it_would_have(tmp_path, data, how):
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("how", [
     {"solver": "exact", "alpha": 0.01}, {"solver": "exact", "alpha": 0.01, "loss": "squared"},
+    {"solver": "exact", "alpha": 0.01, "loss": "quantile:0.3", "max_passes": 8},
     {"solver": "best-k", "k": 4}, {"solver": "best-k", "k": 4, "loss": "squared"},
     {"solver": "svrg", "alpha": 0.01}, {"solver": "saga", "alpha": 0.01}, {"solver": "hsg-ht", "k": 4},
     {"solver": "svrg-ht", "k": 4}, {"solver": "sketch", "k": 4},
@@ -208,8 +209,8 @@ def test_options_that_make_no_sense_are_refused(tmp_path, data):
     with pytest.raises(OptionError, match="has no checkpoints"):
         fit(data, Spec(solver="cd", checkpoint=tmp_path))
     with pytest.raises(OptionError, match="span of time"):
-        parse_seconds("soon")
-    assert [parse_seconds(span) for span in ("60s", "5m", "1h", 0.5)] == [60, 300, 3600, 0.5]
+        parse_seconds("soon", "every")
+    assert [parse_seconds(span, "every") for span in ("60s", "5m", "1h", 0.5)] == [60, 300, 3600, 0.5]
 
 
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="kills forked processes")
@@ -279,8 +280,8 @@ def test_made_up_checkpoints_of_best_k_are_refused_before_compiled_code_sees_the
         checkpoints.save(Saved(good.arrays | {name: wrong}, good.facts))
         with pytest.raises(CheckpointError, match="damaged"):
             fit(data, replace(spec, resume=True))
-    for name in ("rounds", "reduction"):
-        checkpoints.save(Saved(good.arrays, good.facts | {name: "many"}))
+    for name, wrong in (("rounds", "many"), ("reduction", "many"), ("reduction", np.nan)):
+        checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))
         with pytest.raises(CheckpointError, match=name):
             fit(data, replace(spec, resume=True))
 
@@ -293,7 +294,8 @@ def test_made_up_checkpoints_of_the_sketch_neither_hang_nor_pass(tmp_path, data)
     good = checkpoints.load()
     full = np.zeros_like(good.arrays["memory.table"])
     more = np.append(good.arrays["memory.free"][:-1], len(good.arrays["memory.ids"])).astype(np.int32)
-    for name, wrong in (("table", full), ("free", more), ("review", np.array([-0.5]))):
+    elsewhere = np.where(good.arrays["memory.ids"] >= 0, 2**31 - 1, -1)
+    for name, wrong in (("table", full), ("free", more), ("review", np.array([-0.5])), ("ids", elsewhere)):
         checkpoints.save(Saved(good.arrays | {f"memory.{name}": wrong}, good.facts))
         with pytest.raises(CheckpointError, match=f"damaged: '{name}'"):
             fit(data, replace(spec, resume=True))
@@ -301,6 +303,16 @@ def test_made_up_checkpoints_of_the_sketch_neither_hang_nor_pass(tmp_path, data)
         checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))
         with pytest.raises(CheckpointError, match=name):
             fit(data, replace(spec, resume=True))
+
+
+def test_a_made_up_checkpoint_that_leads_to_a_division_by_zero_is_refused(tmp_path, data):
+    spec = Spec(alpha=0.01, solver="ftrl", loss="squared", max_passes=3, seed=0, checkpoint=tmp_path, every=0.0)
+    fit(data, spec)
+    checkpoints = checkpoints_of(data, spec)
+    good = checkpoints.load()
+    checkpoints.save(Saved(good.arrays | {"memory.curvature": np.zeros(1)}, good.facts))
+    with pytest.raises(CheckpointError, match="damaged: division by zero"):
+        fit(data, replace(spec, resume=True))
 
 
 def test_errors_that_are_not_the_checkpoints_are_not_called_so(tmp_path, rng):

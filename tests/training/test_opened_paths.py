@@ -75,5 +75,3 @@ def test_what_has_no_path(rows):
         riata.k_path(riata.open(X, z), riata.Spec(loss="poisson"), 2)
     with pytest.raises(OptionError, match="k counts groups that do not overlap"):
         riata.k_path(riata.open(X, z), riata.Spec(groups=[["x0", "x1"], ["x1", "x2"]]), 2)
-    with pytest.raises(OptionError, match="k is of one target"):
-        riata.k_path(riata.open(X, np.column_stack([z, -z])), riata.Spec(), 2)

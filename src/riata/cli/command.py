@@ -1,6 +1,7 @@
 """A command whose help lists its options under headings, with examples first, and that helps with near misses."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -77,7 +78,7 @@ class Command(click.Command):
             for name in one.opts
         }
         words = list(args)
-        for i, (word, following) in enumerate(zip(args, [*args[1:], "--"], strict=True)):
+        for i, (word, following) in enumerate(pairwise([*args, "--"])):
             if word in bare and not _converts(bare[word], following, ctx):
                 words[i] = f"{word}={float(bare[word].flag_value):g}"
         return words

@@ -24,6 +24,7 @@ from riata.visible_text import on_one_line
 
 ERROR = 2  # the exit code
 OF_SIGNAL = 128  # plus the signal's number: the exit code
+AGAIN_SECONDS = 0.05  # until a signal that was lost comes once more
 ENDING = ("SIGTERM", "SIGHUP")  # those that the system has
 
 
@@ -83,21 +84,34 @@ def _give_up_output() -> None:
 @contextmanager
 def _heard_signals() -> Iterator[None]:
     """Signals that would end this process at once are raised in it instead; only a main thread can hear them."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)  # it is on its way out
-        raise Ended(number)
-
     known = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
     if threading.current_thread() is not threading.main_thread():
         known = []
     # one that is ignored, as by nohup, stays so
-    before = {one: signal.signal(one, end) for one in known if signal.getsignal(one) is signal.SIG_DFL}
+    before = {one: signal.signal(one, _end) for one in known if signal.getsignal(one) is signal.SIG_DFL}
     try:
         yield
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)  # it is on its way out
+    raise Ended(number)
+
+
+def _heard_again(lost: BaseException | None) -> bool:
+    """Whether an exception that Python drops, as in a function that C calls, was a signal: it then comes once more."""
+    if isinstance(lost, Ended):
+        signal.signal(lost.number, _end)
+    elif not isinstance(lost, KeyboardInterrupt):
+        return False
+    number = lost.number if isinstance(lost, Ended) else signal.SIGINT
+    later = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))
+    later.daemon = True
+    later.start()
+    return True
 
 
 @contextmanager
@@ -109,7 +123,7 @@ def _spoken_warnings(say: Callable[[str], None]) -> Iterator[None]:
 
     def pass_over(unraisable: Any) -> None:
         """Arrow, which cannot show us a bad row that is no text, refuses it: that is said, and this would be noise."""
-        if not isinstance(unraisable.exc_value, UnicodeError):
+        if not (_heard_again(unraisable.exc_value) or isinstance(unraisable.exc_value, UnicodeError)):
             sys.__unraisablehook__(unraisable)
 
     before, sys.unraisablehook = sys.unraisablehook, pass_over

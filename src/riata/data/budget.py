@@ -16,6 +16,8 @@ from riata.units import parse_bytes
 DEFAULT_MEMORY = "512MB"
 SMALLEST = 10**6
 LARGE_ARRAY = 4 << 20  # bytes: the memory of larger ones is returned when they are freed
+SMALL = 256 * 10**6  # bytes: of a smaller budget, nothing that was freed is kept
+MOMENT = 100  # milliseconds: about as long as a few batches take
 LARGEST_CHUNK = 64 << 20  # larger chunks save nothing
 LARGEST_BLOCK = 4 << 20  # of a file read at once
 MOST_WORDS_COUNTED, WORD_BYTES = 800_000, 128  # of a column of text, at a time; what one takes while it is counted
@@ -33,11 +35,12 @@ def return_memory_early(memory: int | str | None = None) -> None:
     """Let Arrow and NumPy return memory to the system at once: for riata's own processes (the command line).
 
     With a small budget that goes for smaller arrays, too: what malloc keeps of those that are freed, for others of
-    their size, would be a share of it that counts. It costs time, since the system clears memory first.
+    their size, would be a share of it that counts. It costs time, since the system clears memory first: with a larger
+    one, Arrow may use what it has freed for the next batch, a moment later.
     """
     if "jemalloc" in pa.supported_memory_backends():
         pa.set_memory_pool(pa.jemalloc_memory_pool())
-        pa.jemalloc_set_decay_ms(0)
+        pa.jemalloc_set_decay_ms(MOMENT if parse_memory(memory) >= SMALL else 0)
     else:
         pa.set_memory_pool(pa.system_memory_pool())
     free_arrays_at_once(min(parse_memory(memory) // 128, LARGE_ARRAY))

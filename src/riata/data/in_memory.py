@@ -20,6 +20,8 @@ from riata.threads import n_cores, one_blas_thread
 T = TypeVar("T")
 BLOCK_BYTES = 8 << 20  # large enough to amortise a call, small enough for the cache
 
+ROWS_OF_PRODUCTS = 2048  # enough that adding up costs little beside multiplying
+
 
 class InMemory(Dataset):
     """All rows in one chunk. `sum` divides it into blocks of rows, which threads share."""
@@ -76,8 +78,14 @@ class InMemory(Dataset):
             yield self._chunk
 
     def sum(self, f: Callable[[Chunk], T]) -> T:
+        return self._sum(f, self._blocks)
+
+    def sum_of_products(self, f: Callable[[Chunk], T]) -> T:
+        """The same, for results that are much larger than a row, each of which has to be added to the others."""
+        return self._sum(f, self._long_blocks)
+
+    def _sum(self, f: Callable[[Chunk], T], blocks: list[Chunk]) -> T:
         self.ledger.count(self.n_rows)
-        blocks = self._blocks
         with one_blas_thread():  # starting a second thread takes longer than a small product
             if min(len(blocks), n_cores()) == 1:
                 return added(map(f, blocks))
@@ -91,6 +99,14 @@ class InMemory(Dataset):
         if X.sparse and X.nbytes > self.block_bytes:
             return self.blocks(-(-X.nbytes // n_cores()))  # few blocks: the result of each is a vector over features
         return self.blocks(self.block_bytes)
+
+    @cached_property
+    def _long_blocks(self) -> list[Chunk]:
+        """The same, of more rows where these are long; they are views."""
+        X, rows = self._chunk.X, min(ROWS_OF_PRODUCTS, -(-self.n_rows // n_cores()))
+        if X.sparse or not X.array.flags.c_contiguous or rows <= self._blocks[0].n_rows:
+            return self._blocks
+        return self.blocks(rows * (X.nbytes // self.n_rows))
 
     def blocks(self, n_bytes: int) -> list[Chunk]:
         """Blocks of rows of about so many bytes: views, or copies where rows are not contiguous in memory."""

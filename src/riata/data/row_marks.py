@@ -189,6 +189,11 @@ def numbers_of(role: str, column: pa.Array, name: str) -> np.ndarray:
     return values.astype(TYPES[role])
 
 
+def strata_of(given: Any, n_rows: int) -> np.ndarray:
+    """The numbers of strata that are given as one label for each of so many rows."""
+    return MarksGiven({STRATA: given}, n_rows)[STRATA].numbers.all()
+
+
 def hashes_of(column: pa.Array) -> np.ndarray:
     """A 64-bit hash of every value, the same on every machine; numbers are equal whatever type they are in, text too.
 

@@ -10,6 +10,7 @@ from riata.data.remote import Remote
 SHARE = 16  # the sample is one row in so many
 RUNS = 1024  # into which the rows of a cluster are divided; the sample consists of some of them
 LEAST_ROWS = 8192  # a smaller sample says too little about the rest
+LEAST_ENTRIES = 10  # of a column of sparse rows: fewer in a sample say nothing of it, and would be taken for much
 FEWEST = 4  # a sample of whole chunks may be this many times smaller, where chunk sizes or the budget allow no more
 
 
@@ -31,7 +32,7 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
     if data.cheap_passes:
         rows = np.sort(rng.choice(data.n_rows, data.n_rows // SHARE, replace=False))
         data.ledger.count(len(rows))
-        return data.take(rows).with_own_ledger()
+        return data.keep_in_memory(_without_rare(joined(list(data.take(rows).visit()))))
     chunks: list[Chunk] = []
     room = float("inf") if memory is None else memory // 8  # there are two copies while chunks are joined
     for chunk in data.visit(np.sort(rng.permutation(data.n_chunks)[: max(1, data.n_chunks // SHARE)])):
@@ -41,7 +42,16 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
         chunks.append(chunk)
     if sum(chunk.n_rows for chunk in chunks) < LEAST_ROWS // FEWEST:
         return None
-    return data.keep_in_memory(joined(chunks))
+    return data.keep_in_memory(_without_rare(joined(chunks)))
+
+
+def _without_rare(chunk: Chunk) -> Chunk:
+    """Sparse rows without the entries of columns that have only a few.
+
+    In a sample that has the one row of a level, its share of the slopes is sixteen times that among all rows: more than
+    the penalty, so that it would get a weight beyond reason, from which Newton steps find no way back.
+    """
+    return chunk._replace(X=chunk.X.without_rare(LEAST_ENTRIES))
 
 
 def _itself(chunk: Chunk) -> Chunk:

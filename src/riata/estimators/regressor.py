@@ -173,8 +173,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        one_target_only = self.solver not in ("auto", "exact") or (self.k is not None and self.alpha != "auto")
-        tags.target_tags.multi_output = not one_target_only and self.loss == USUAL[self._task]
+        at_once = self.solver in ("auto", "exact", "best-k")
+        tags.target_tags.multi_output = at_once and self.loss == USUAL[self._task]
         return tags
 
     def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:

@@ -15,7 +15,7 @@ from riata.estimators.base import Predictions, SparseLinear
 from riata.estimators.input_checks import check_no_offset
 from riata.losses import Loss
 from riata.model.concordance import concordance
-from riata.model.hazard import BaselineHazard, StepFunction
+from riata.model.hazard import BaselineHazard, StepFunction, given_strata
 from riata.penalties import Penalty
 from riata.training.trained import Trained
 
@@ -25,10 +25,11 @@ class SparseSurvival(SparseLinear):
 
     Minimises half the deviance of the partial likelihood, divided by the number (or the weight) of all rows,
     ``+ alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, with a certified gap. Rows may come in any order,
-    and from files of any size; follows scikit-survival's conventions.
+    and from files of any size; follows scikit-survival's conventions. With ``k`` it is the deviance alone, of models of
+    at most so many features (plus ``ridge / 2 * |w|_2^2``).
 
-    Takes the parameters of `SparseRegressor` that go with ``alpha``. Models of ``k`` features, solvers for streams and
-    GPUs are not there for this loss.
+    Takes the parameters of `SparseRegressor` that go with ``alpha``, and with ``k`` those but ``certify`` and
+    ``coef_limit``. Solvers for streams and GPUs are not there for this loss.
 
     Parameters
     ----------
@@ -55,14 +56,16 @@ class SparseSurvival(SparseLinear):
     """
 
     _task = "survival"
-    solver, device, k = "auto", None, None  # there are no others
+    solver, device = "auto", None  # there are no others
 
     def __init__(
         self,
         alpha: float | str | None = None,
         *,
+        k: int | str | None = None,
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
+        ridge: float | None = None,
         penalty: Penalty | str | None = None,
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
@@ -78,6 +81,7 @@ class SparseSurvival(SparseLinear):
         gap: float | str = 0,
         n_alphas: int = 100,
         alpha_reach: float = 0.01,
+        k_max: int | None = None,
         debias: bool | float | str = False,
         tol: float = 1e-6,
         max_passes: int | None = None,
@@ -148,20 +152,32 @@ class SparseSurvival(SparseLinear):
         return self._margins(X, offset)[:, 0]
 
     def predict_cumulative_hazard_function(
-        self, X: Any, return_array: bool = False, *, offset: Any = None
+        self, X: Any, return_array: bool = False, *, offset: Any = None, strata: Any = None
     ) -> np.ndarray:
-        """The cumulative hazard of each row: step functions of time, or an array over `unique_times_`."""
-        z = self._risks(X, offset)
-        return _functions(self.unique_times_, self._baseline.of_rows(z), 0.0, return_array)
+        """The cumulative hazard of each row: step functions of time, or an array over `unique_times_`.
 
-    def predict_survival_function(self, X: Any, return_array: bool = False, *, offset: Any = None) -> np.ndarray:
-        """The probability of each row that nothing has happened yet: functions of time, or over `unique_times_`."""
+        `strata`, a label for each row, asks for the hazards of their strata; without them it is that of all together.
+        """
         z = self._risks(X, offset)
-        return _functions(self.unique_times_, self._baseline.survival(z), 1.0, return_array)
+        hazards = self._baseline.of_rows(z, strata=given_strata(strata, len(z)))
+        return _functions(self.unique_times_, hazards, 0.0, return_array)
+
+    def predict_survival_function(
+        self, X: Any, return_array: bool = False, *, offset: Any = None, strata: Any = None
+    ) -> np.ndarray:
+        """The probability of each row that nothing has happened yet: functions of time, or over `unique_times_`.
+
+        `strata`, a label for each row, asks for the hazards of their strata; without them it is that of all together.
+        """
+        z = self._risks(X, offset)
+        survival = self._baseline.survival(z, strata=given_strata(strata, len(z)))
+        return _functions(self.unique_times_, survival, 1.0, return_array)
 
     @property
     def _baseline(self) -> BaselineHazard:
-        return BaselineHazard(self.unique_times_, self.cum_baseline_hazard_)
+        known = self.trained_.hazard
+        by_stratum = {} if known is None else known.by_stratum
+        return BaselineHazard(self.unique_times_, self.cum_baseline_hazard_, by_stratum)
 
     def _risks(self, X: Any, offset: Any) -> np.ndarray:
         if is_distributed(X):

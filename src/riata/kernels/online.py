@@ -342,3 +342,14 @@ def sizes_and_slopes(
                     entered[g] += 1.0
             size[p] = abs(v[0, lane]) / stiffness[lane] * s
             slope[p] = abs(block[j, lane]) / s
+
+
+@compiled(nogil=True, fastmath=FAST, error_model="numpy")
+def count_weights(block: np.ndarray, total: float, level: float, flat: float, lane: int) -> int:
+    """How many features have a weight in one lane, as of now."""
+    n, share = 0, 1.0 / max(total, 1e-300)
+    for j in range(block.shape[0]):
+        if block[j, lane] != 0.0:
+            s = math.sqrt(variance_of(block[j, SUMS], block[j, SQUARES], share))
+            n += s > 0.0 and abs(block[j, lane]) > level * s + flat
+    return n

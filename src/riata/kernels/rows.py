@@ -6,6 +6,7 @@ columns: the row that a method sees is a_j = values_j * shrink_j, which is stand
 is left to the intercept).
 """
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -48,7 +49,15 @@ def leaves_zeros_out(rows: Rows) -> "TypeIs[CsrRows]":
 
 def shrink_of(scale: np.ndarray | float, n_columns: int) -> np.ndarray:
     """The reciprocal scales of all columns, as a layout carries them."""
+    if np.ndim(scale) == 0 and scale == 1.0:
+        return _ones(n_columns)
     return np.array(np.broadcast_to(1.0 / np.asarray(scale, dtype=np.float64), n_columns))
+
+
+@lru_cache(maxsize=1)
+def _ones(n_columns: int) -> np.ndarray:
+    """Which nobody changes: of millions of columns, making them anew for every chunk takes longer than some chunks."""
+    return np.ones(n_columns)
 
 
 def in_rows(X: np.ndarray) -> np.ndarray:

@@ -181,3 +181,20 @@ def strings_not_seen(
             found[n] = i
             n += 1
     return n
+
+
+@compiled(nogil=True)
+def first_uses(codes: np.ndarray, place_of: np.ndarray, used: np.ndarray) -> int:
+    """Number levels anew, in the order in which they are first used; returns how many there are.
+
+    Fills the beginning of `used` with the levels, `place_of`, which must be all -1, with their places among these, and
+    `codes` with the place of the level of each.
+    """
+    n = 0
+    for i in range(len(codes)):
+        c = codes[i]
+        if place_of[c] < 0:
+            place_of[c], used[n] = n, c
+            n += 1
+        codes[i] = place_of[c]
+    return n

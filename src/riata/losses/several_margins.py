@@ -61,6 +61,10 @@ class SeveralMargins(Loss):
         """Whether some output has nothing to learn from in rows whose targets have these means."""
         return False
 
+    def centred(self, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of coefficients and intercepts with the same loss everywhere, the ones of least squares: these, or others."""
+        return w, b
+
     def newton_curvature(self, y: Array, z: Array) -> tuple[Array, Array | None]:
         """The same for Newton steps: no step of a row by itself leads farther than 1 / `least_share`."""
         d, r = self.row_curvature(y, z)

@@ -67,6 +67,10 @@ class Softmax(SeveralMargins):
         margins = self.link.inverse(mean_y)
         return margins - margins.mean()
 
+    def centred(self, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        by_class = w.reshape(-1, self.n_outputs)
+        return (by_class - by_class.mean(axis=1, keepdims=True)).ravel(), b - b.mean()
+
     def lacks(self, means: np.ndarray) -> bool:
         return bool(np.any(means == 0.0))
 

@@ -121,6 +121,14 @@ class CsrMatrix(Matrix):
     def stored_in_columns(self) -> np.ndarray:
         return np.bincount(self.array.indices, minlength=self.shape[1])
 
+    def without_rare(self, least: int) -> "CsrMatrix":
+        X = self.array
+        kept = (self.stored_in_columns() >= least)[X.indices]
+        if kept.all():
+            return self
+        indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr].astype(X.indptr.dtype)
+        return CsrMatrix(sp.csr_array((X.data[kept], X.indices[kept], indptr), shape=self.shape))
+
     def stored_less(self, shift: np.ndarray) -> "CsrMatrix":
         X = self.array
         values = (X.data - shift[X.indices]).astype(X.dtype)

@@ -195,6 +195,10 @@ class Matrix(ABC):
         """How many entries of every column are stored, where it is known that zeros are not."""
         return np.zeros(self.shape[1], dtype=np.intp)
 
+    def without_rare(self, least: int) -> "Matrix":
+        """Without the entries of columns that have fewer, where it is known that zeros are not stored."""
+        return self
+
     def stored_less(self, shift: np.ndarray) -> "Matrix":
         """With `shift` subtracted from stored entries: right for columns without zeros, or whose shift is 0."""
         raise NotImplementedError  # where `stored_in_columns` counts nothing, there is nothing to shift

@@ -3,7 +3,6 @@
 Only the chosen features are stored. Loading executes nothing.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from riata import __version__
 from riata.data.chunk import Chunk
 from riata.data.columns.names import Names
 from riata.data.dataset import Dataset
@@ -20,18 +18,15 @@ from riata.data.offset import Offset, given_offsets, moved
 from riata.data.remote import Remote
 from riata.engines.known_rows import check_alike, check_plain, has_columns, with_encoding
 from riata.engines.open import open_data
-from riata.errors import DataError, ModelFileError, OptionError
-from riata.files import replacing
+from riata.errors import DataError, OptionError
 from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.decisions import decide
-from riata.model.hazard import BaselineHazard
-from riata.model.model_checks import faults
+from riata.model.hazard import BaselineHazard, given_strata
+from riata.model.model_file import the_document_in, write_document
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
-from riata.schema import SchemaError
 
-FORMAT, VERSION = "riata-model", 1
 ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is made of them takes a few MB
 
 
@@ -240,12 +235,16 @@ class Model:
         return labels
 
     def survival(
-        self, X: Any, times: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None
+        self, X: Any, times: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, strata: Any = None
     ) -> np.ndarray:
-        """Of times to an event: the probability that it has not happened by each of these times, rows x times."""
+        """Of times to an event: the probability that it has not happened by each of these times, rows x times.
+
+        `strata`, a label for each row, asks for the hazards of their strata; without them it is that of all together.
+        """
         if self.hazard is None:
             raise OptionError(f"survival is of times to an event, and this is a {self.task}")
-        return self.hazard.survival(self.margins(X, feature_names, offset=offset), times)
+        z = self.margins(X, feature_names, offset=offset)
+        return self.hazard.survival(z, times, given_strata(strata, len(z)))
 
     def decide(self, z: np.ndarray) -> np.ndarray:
         """The position of the predicted class of rows with these margins."""
@@ -319,49 +318,12 @@ class Model:
         unknown = [name for name in ("threshold", "hazard", "targets") if content[name] is None]
         for name in ("names", "indices", "coef", "deviations", *unknown):
             del content[name]
-        document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
-        with replacing(path) as file:
-            file.write(as_text(document).encode())
-
-
-def as_text(document: dict[str, Any]) -> str:
-    """JSON to read and to compare line by line: a feature, a column or a fact a line."""
-    lines = []
-    for key, value in document.items():
-        if key == "features":
-            text = _in_lines(value)
-        elif key == "encoding" and value:
-            others = {name: one for name, one in value.items() if name != "encoders"}
-            text = f'{json.dumps(others, allow_nan=False)[:-1]}, "encoders": {_in_lines(value["encoders"])}}}'
-        elif key == "training":
-            text = json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
-        else:
-            text = json.dumps(value, allow_nan=False)
-        lines.append(f" {json.dumps(key)}: {text}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _in_lines(items: list[Any]) -> str:
-    return "[" + ",".join(f"\n  {json.dumps(item, allow_nan=False)}" for item in items) + ("\n ]" if items else "]")
+        write_document(content, path)
 
 
 def load_model(path: str | Path) -> Model:
     """The model in a file written by `Model.save`, `riata fit` or `SparseRegressor.to_model`."""
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelFileError(f"cannot read the model {path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError):  # also what is not UTF-8, or lists in lists without end
-        raise ModelFileError(f"{path} is not a riata model: it is not JSON, or it was cut short") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is not a riata model: it does not say format {FORMAT!r}")
-    if document.get("version") != VERSION:
-        raise ModelFileError(
-            f"{path} has model format version {document.get('version')}, this riata reads {VERSION}: update riata"
-        )
-    try:
-        if (fault := next(faults(document), None)) is not None:
-            raise SchemaError(fault)
+    with the_document_in(path) as document:
         features = document["features"]
         intercept = np.array(document["intercept"], dtype=float)
         coef = np.array([f["coef"] for f in features], dtype=float).reshape(len(features), len(intercept)).T
@@ -379,8 +341,6 @@ def load_model(path: str | Path) -> Model:
             targets=document.get("targets"),
             hazard=BaselineHazard.from_json(document["hazard"]) if "hazard" in document else None,
         )
-    except (SchemaError, ModelFileError) as error:
-        raise ModelFileError(f"{path} is a damaged riata model: {error}") from None
 
 
 def _link_in(document: dict[str, Any]) -> str:

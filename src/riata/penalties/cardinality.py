@@ -40,7 +40,7 @@ class Cardinality(Penalty):
         return replace(self, l2=self.l2 * np.square(scale) * factors)
 
     def formula(self, alpha: float | None = None, unit: str = "") -> str:
-        features = f"{beside(self.always_in)}feature" + "s" * (self.k != 1)
+        features = f"{beside(self.always_in)}{'feature' if self.k == 1 else 'features'}"
         return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {features}"
 
 

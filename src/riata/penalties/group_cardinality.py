@@ -19,14 +19,20 @@ class GroupCardinality(Penalty):
     groups: np.ndarray  # the group of every feature, numbered from 0
     l2: Numbers = 0.0
     always_in: np.ndarray | None = None  # their features, in order
+    of_features: bool = False  # whether a group is the coefficients of one feature, of which a model has several
 
     @property
     def n_groups(self) -> int:
         return int(self.groups.max()) + 1
 
     @property
+    def counted(self) -> str:
+        """What k counts."""
+        return "features" if self.of_features else "groups"
+
+    @property
     def has(self) -> frozenset[str]:
-        return beside_ridge(self.l2, self.always_in)
+        return beside_ridge(self.l2, self.always_in) | ({"no groups"} if self.of_features else set())
 
     @property
     def groups_in(self) -> np.ndarray:
@@ -49,5 +55,6 @@ class GroupCardinality(Penalty):
         return replace(self, l2=self.l2 * np.square(scale) * factors)
 
     def formula(self, alpha: float | None = None, unit: str = "") -> str:
-        groups = f"{beside(self.always_in)}group" + "s" * (self.k != 1)
-        return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {groups} of features"
+        counted = beside(self.always_in) + (self.counted.removesuffix("s") if self.k == 1 else self.counted)
+        features = "" if self.of_features else " of features"
+        return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {counted}{features}"

@@ -43,6 +43,14 @@ SENTENCES = {
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not; take "
     "alpha and solver 'exact'",
+    "one margin a row or no groups": "groups beside k go with losses of one margin for each row, and {loss!r} has "
+    "several: leave the groups out, or take alpha",
+    "sum over rows or no groups": "groups beside k go with losses of single rows, and {loss!r} is one of rows "
+    "together: leave the groups out, or take alpha",
+    "one margin a row or uniform": "features that are always in (a penalty factor of 0) go beside k with losses of one "
+    "margin for each row, and {loss!r} has several: take alpha",
+    "sum over rows or uniform": "features that are always in (a penalty factor of 0) go beside k with losses of single "
+    "rows, and {loss!r} is one of rows together: take alpha",
     "one margin a row or steps of classes": "solver {solver!r} takes one margin for each row, or softmax, and loss "
     "{loss!r} is neither; take alpha and solver 'exact'",
     "second derivative or smoothing": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",

@@ -24,7 +24,10 @@ ONLINE = frozenset(
     {"uniform", "no bounds", "sum over rows", "strengths or cardinality", "no l2 part", "no groups"}
     | {"one margin a row or steps of classes", "compiled or steps of classes"}
 )
-BEST_K = frozenset({"no bounds", "one margin a row", "sum over rows", "cardinality", "second derivative"})
+BEST_K = frozenset(
+    {"no bounds", "cardinality", "second derivative", "one margin a row or no groups", "sum over rows or no groups"}
+    | {"one margin a row or uniform", "sum over rows or uniform"}
+)
 AT_MOST_K = ALIKE | {"cardinality", "no l2 part", "no groups"}
 
 

@@ -55,12 +55,14 @@ def check_set(values: np.ndarray, name: str, among: np.ndarray) -> None:
 
 
 def check_facts(facts: dict[str, Any], kinds: dict[str, Any], finite: bool = False) -> None:
-    """Refuse facts that are missing, or of other types; what should be a float is one afterwards."""
+    """Refuse facts that are missing, NaN, or of other types; what should be a float is one afterwards."""
     try:
         for name, kind in kinds.items():
             checked(kind, facts.get(name), f"its {name!r}", finite)
             if kind is float:  # JSON does not tell 1 from 1.0, and compiled loops have no room for a huge whole number
                 facts[name] = float(facts[name])
+                if np.isnan(facts[name]):
+                    raise SchemaError(f"its {name!r} is no number")
     except SchemaError as error:
         raise _damaged(str(error)) from error
 

@@ -71,6 +71,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
         (not _at_least_zero(spec.ridge), f"ridge must be zero or more, not {spec.ridge}"),
+        (spec.ridge is not None and spec.ridge > 0 and not 1e-140 <= spec.ridge <= 1e140,
+         f"ridge must be zero, or from 1e-140 to 1e140, not {spec.ridge}"),  # beyond that its bounds overflow
         (bool(spec.ridge) and spec.k is None,
          f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
@@ -102,6 +104,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"solver {spec.solver_name!r} has no checkpoints; take one of {', '.join(SAVING)}"),
         (spec.checkpoint is not None and spec.groups is not None and spec.k is not None,
          "k groups of features have no checkpoints"),
+        (spec.checkpoint is not None and spec.k is not None and not spec.one_by_one,
+         f"k features of loss {spec.loss_function.name!r}{_of_margins(spec.loss_function)} have no checkpoints"),
         (spec.rounds and spec.l1_ratio < 1, "rounds halve an L1 penalty, as in the paper: leave l1_ratio at 1"),
         (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
     ]  # fmt: skip
@@ -118,6 +122,16 @@ def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
             return [(True, f"coef_limit goes with k and solver 'best-k', not with solver {spec.solver_name!r}")]
         if not (isinstance(limit, Real) and 0 < float(limit) < np.inf):
             return [(True, f"coef_limit must be a positive number, not {limit!r}")]
+    given = {"certify": spec.certify, "coef_limit": spec.coef_limit}
+    asked = [name for name, value in given.items() if value is not None and value is not False]  # a gap of 0 is one
+    if asked and spec.k is not None and not spec.one_by_one:
+        return [
+            (
+                True,
+                f"{asked[0]} is for losses of one margin for each row by itself, and {spec.loss_function.name!r}"
+                f"{_of_margins(spec.loss_function)} is none: leave it out",
+            )
+        ]
     if spec.certify is None or spec.certify is False:
         return []
     gap = spec.certify is True or (isinstance(spec.certify, Real) and 0 <= float(spec.certify) < 1)

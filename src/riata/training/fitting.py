@@ -61,7 +61,7 @@ def bare_problem(data: Dataset, spec: Spec) -> Problem:
     """The problem of a spec; a penalty whose strength is alpha has strength 1 here."""
     loss, each = spec.loss_function, of_coefficients(spec, data.n_features)
     scale = coefficient_scale(data.moments.scale, loss.n_outputs) if spec.standardize else 1.0
-    penalty = each.penalty_at(1.0, scale) if spec.k is None else spec.family.scaled(scale)
+    penalty = each.penalty_at(1.0, scale) if spec.k is None else each.family.scaled(scale)
     problem = Problem(data, loss, penalty, spec.fit_intercept, scale, limit=spec.coef_limit)
     cheap_empty = loss.n_outputs == 1 and not loss.kinked
     return problem if cheap_empty else replace(problem, empty=empty_start(problem))

@@ -19,7 +19,8 @@ def of_coefficients(spec: Spec, n_features: int) -> Spec:
     def repeated(of_features: object) -> np.ndarray | None:
         return None if of_features is None else np.repeat(np.asarray(of_features), n_outputs, axis=0)
 
-    groups = np.arange(n_features) if spec.groups is None and spec.shared_support else spec.groups
+    whole = spec.shared_support or spec.k is not None  # features are in for all outputs or for none
+    groups = np.arange(n_features) if spec.groups is None and whole else spec.groups
     return replace(
         spec,
         penalty_factors=repeated(spec.penalty_factors),

@@ -17,7 +17,8 @@ from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
 from riata.solvers.convex.alpha_path import AlphaModel, PathOptions, alpha_path
 from riata.solvers.convex.judge import Judge
-from riata.solvers.subset.best_per_size import BestPerSize, best_per_size
+from riata.solvers.subset.best_per_size import best_per_size
+from riata.solvers.subset.global_bound import Bounded
 from riata.solvers.subset.refit import Fitted, empty_model
 from riata.solvers.subset.rough_per_size import proposed_supports, refitted_in_turn, rough_per_size
 from riata.solvers.subset.size_sweeps import Made, untold
@@ -282,7 +283,7 @@ def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> Mo
     models = [empty_model(problem), *found.models]
     models += [models[-1]] * (k_max + 1 - len(models))
     path = _along_k(problem, spec, range(len(models)), models, Stop.proved(found.proof))
-    bounds = _bounds(problem, found, path.objectives) if bounded else None
+    bounds = _bounds(problem, found.bounded(), path.objectives) if bounded and found.bounded is not None else None
     return replace(path, passes=data.passes - passes_before, bounds=bounds)
 
 
@@ -322,20 +323,19 @@ def fitted_k_path(data: Dataset, spec: Spec, supports: Mapping[int, np.ndarray],
 
 
 def _along_k(problem: Problem, spec: Spec, sizes: Sequence[int], models: list[Fitted], stop: Stop) -> ModelPath:
-    coefs = np.zeros((len(models), problem.data.n_features))
+    coefs = np.zeros((len(models), problem.n_coefficients))
     for row, model in zip(coefs, models, strict=True):
         row[model.support] = model.coef
     objectives = np.array([model.objective for model in models])
     return ModelPath(
         "k", np.array(sizes), coefs, np.array([model.intercept for model in models]),
         objectives - [problem.penalty.value(w) for w in coefs], objectives, None, stop,
-        0.0, spec.n_choices(problem.data.n_features), ridge=spec.ridge or 0.0,
+        0.0, spec.n_choices(problem.data.n_features), ridge=spec.ridge or 0.0, n_outputs=problem.loss.n_outputs,
     )  # fmt: skip
 
 
-def _bounds(problem: Problem, found: BestPerSize, objectives: np.ndarray) -> list[Bound]:
+def _bounds(problem: Problem, bounded: Bounded, objectives: np.ndarray) -> list[Bound]:
     """The bound of every k, that of 0 included: the empty model is the only one."""
-    bounded = found.bounded()
     empty = float(objectives[0])
     return [
         GlobalBound(0, empty, empty, problem.counted),

@@ -18,6 +18,10 @@ def group_checks(spec: Spec) -> list[tuple[bool, str]]:
         return [(True, f"group_ratio must lie in (0, 1], not be {spec.group_ratio!r}")]
     if spec.shared_support and spec.loss_function.n_outputs == 1:
         return [(True, "shared_support is for several targets, or for several classes at once: take loss 'softmax'")]
+    if spec.k is not None and spec.shared_support is False and spec.loss_function.n_outputs > 1:
+        return [
+            (True, "k counts features, which all classes or targets share: leave shared_support out, or take alpha")
+        ]
     if (spec.groups is None and not spec.shared_support) or spec.k is not None:
         return [
             (spec.group_ratio != 1, "group_ratio goes with groups and alpha: give both"),
@@ -128,11 +132,14 @@ def factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
     if spec.penalty_factors is None:
         return []
     factors = np.asarray(spec.penalty_factors, dtype=np.float64)
-    right_shape = factors.shape == (n_features,)
+    right_shape, loss = factors.shape == (n_features,), spec.loss_function
     return [
         (not right_shape, f"penalty_factors must be one number for each of the {n_features} features"),
         (not (np.isfinite(factors).all() and (factors >= 0).all()), "penalty_factors must be zero or more, and finite"),
         (right_shape and not factors.any(), "penalty_factors are all 0: at least one feature must have a penalty"),
         (spec.k is not None and spec.alpha is None and not np.isin(factors, (0.0, 1.0)).all(),
          "beside k the penalty factor of a feature is 0, which is always in and not counted, or 1"),
+        (spec.k is not None and spec.alpha is None and (loss.n_outputs > 1 or loss.couples_rows)
+         and bool((factors == 0.0).any()),
+         f"beside k and loss {loss.name!r} no feature is always in: take alpha, or leave its penalty factor out"),
     ]  # fmt: skip

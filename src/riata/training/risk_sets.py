@@ -1,7 +1,8 @@
 """Times to events while a model is fitted: from signed times to the codes that losses of risk sets look for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from riata.data.remote import Remote
 from riata.data.row_marks import ENTRY, STRATA, Mark, Marks
 from riata.errors import DataError, OptionError
 from riata.losses.cox import Cox, GivenHazard, codes_of, with_offsets
-from riata.model.hazard import BaselineHazard
+from riata.model.hazard import BaselineHazard, name_of_stratum
 from riata.training.fitting import Fit
 from riata.training.selection.fits import SelectedFit
 from riata.training.spec import Spec
@@ -25,13 +26,27 @@ PER_ROW = 64  # bytes of rows that have strata or entries
 
 
 @dataclass(frozen=True)
+class Stratum:
+    """The slots of one stratum: a first one before any event, then one for each of its times."""
+
+    first: int
+    times: np.ndarray
+
+    def hazard(self, cumulative: np.ndarray, n_strata: int) -> BaselineHazard:
+        """That of its rows, from the cumulative hazard along the slots of all strata."""
+        own = cumulative[self.first : self.first + 1 + len(self.times)]
+        return BaselineHazard.of(self.times, own[1:] - own[0], n_strata)
+
+
+@dataclass(frozen=True)
 class RiskSets:
     """The loss of rows in their risk sets, and how rows get the codes that it takes (`riata.losses.cox`)."""
 
     times: np.ndarray  # of all events, in order
     loss: Cox
     coded: Callable[[Dataset], Dataset]
-    together: "RiskSets | None" = None  # the same with all strata as one, where there are some
+    together: "RiskSets | None" = None  # the same with all strata as one, where there are some,
+    strata: Mapping[str, Stratum] | None = None  # and where each of these is
 
     @classmethod
     def of_times(cls, times: np.ndarray, kind: type[Cox]) -> "RiskSets":
@@ -53,12 +68,19 @@ class RiskSets:
     def baseline(self, data: Dataset, w: np.ndarray, b: float) -> BaselineHazard:
         """The cumulative hazard of a row of margin 0, by a model of these coefficients: one pass.
 
-        Of several strata it is that of all their rows together.
+        Of several strata it is that of all their rows together, with those of each beside it: one more pass.
         """
-        sets = self.together or self
-        [settled] = by_rows(sets.rows(data), sets.loss, [(w, b)])
+        if self.together is None or self.strata is None:
+            return BaselineHazard.of(self.times, self._cumulative(data, w, b)[1:])
+        whole, cumulative = self.together.baseline(data, w, b), self._cumulative(data, w, b)
+        each = {name: one.hazard(cumulative, len(self.strata)) for name, one in self.strata.items() if len(one.times)}
+        return replace(whole, by_stratum=each)
+
+    def _cumulative(self, data: Dataset, w: np.ndarray, b: float) -> np.ndarray:
+        """The cumulative hazard up to the end of each slot."""
+        [settled] = by_rows(self.rows(data), self.loss, [(w, b)])
         assert isinstance(settled, GivenHazard)
-        return BaselineHazard.of(self.times, settled.cumulative[1:])
+        return settled.cumulative
 
 
 def _with_offset(chunk: Chunk) -> Chunk:
@@ -110,25 +132,35 @@ def _in_strata(data: Dataset, kind: type[Cox], times: np.ndarray, strata: Mark |
             f"row {row + 1} of those used enters at {enters[row]:g} and leaves at {abs(signed[row]):g}: an entry is "
             "before the time of the row"
         )
-    together = RiskSets(times, kind(len(times) + 1), _placing(*_slots(signed, enters, np.zeros(len(signed)))[1:]))
+    one = _slots(signed, enters, np.zeros(len(signed), dtype=np.uint64))
+    together = RiskSets(times, kind(one.n_slots), _placing(one.codes, one.entries))
     if strata is None:
         return together
-    n_slots, codes, entries = _slots(signed, enters, strata.numbers.all())
-    return RiskSets(times, kind(n_slots), _placing(codes, entries), together)
+    own = _slots(signed, enters, strata.numbers.all())
+    return RiskSets(times, kind(own.n_slots), _placing(own.codes, own.entries), together, own.strata)
 
 
-def _slots(signed: np.ndarray, enters: np.ndarray, strata: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+class _Slots(NamedTuple):
     """How many slots there are, the code of each row, and the slot after which it enters, stratum after stratum."""
+
+    n_slots: int
+    codes: np.ndarray
+    entries: np.ndarray
+    strata: dict[str, Stratum]
+
+
+def _slots(signed: np.ndarray, enters: np.ndarray, strata: np.ndarray) -> _Slots:
     order = np.argsort(strata, kind="stable")
     ends = np.flatnonzero(np.diff(strata[order])) + 1
     slot, entry = np.empty(len(signed)), np.empty(len(signed))
-    n_slots = 0
+    n_slots, found = 0, {}
     for rows in np.split(order, ends):
         times = np.unique(signed[rows][signed[rows] > 0.0])
         slot[rows] = n_slots + np.searchsorted(times, np.abs(signed[rows]), side="right")
         entry[rows] = n_slots + np.searchsorted(times, enters[rows], side="right")
+        found[name_of_stratum(strata[rows[0]])] = Stratum(n_slots, times)
         n_slots += len(times) + 1
-    return n_slots, slot + n_slots * (signed > 0.0), entry
+    return _Slots(n_slots, slot + n_slots * (signed > 0.0), entry, found)
 
 
 def _placing(codes: np.ndarray, entries: np.ndarray) -> Callable[[Dataset], Dataset]:

@@ -30,10 +30,8 @@ def check_targets(data: Dataset, spec: Spec) -> None:
     """Refuse what there is for one target only."""
     several = f"{n_targets(data)} targets at once"
     refused = {
-        f"k is of one target: take alpha for {several}, or alpha='auto' beside k": spec.k is not None
-        and spec.alpha != "auto",
-        f"{several} go with solver 'exact', not with {spec.solver!r}: leave the solver out": spec.solver
-        not in ("auto", "exact"),
+        f"{several} go with solvers 'exact' and 'best-k', not with {spec.solver!r}: leave the solver out": spec.solver
+        not in ("auto", "exact", "best-k"),
         f"there is no offset for {several}: take it from the targets": data.facts.offset is not None,
         f"a stream that is read once has one target, and there are {several}: keep it while it is read (cache=True)": (
             data.single_pass

@@ -83,6 +83,11 @@ class Spec:
         return loss_of(self.loss)
 
     @property
+    def one_by_one(self) -> bool:
+        """Whether the loss is one number for each row's one margin."""
+        return self.loss_function.n_outputs == 1 and not self.loss_function.couples_rows
+
+    @property
     def counted(self) -> str:
         """What k counts."""
         of = "features" if self.groups is None else "groups of features"
@@ -137,7 +142,13 @@ class Spec:
         ridge = self.ridge or 0.0
         if self.groups is None:
             return Cardinality(self.k, ridge, self.always_in)
-        return GroupCardinality(self.k, self.groups, ridge, self.always_in)
+        return GroupCardinality(self.k, self.groups, ridge, self.always_in, self._groups_are_features)
+
+    @property
+    def _groups_are_features(self) -> bool:
+        """Whether groups are the coefficients of single features, one for each of several margins."""
+        n_outputs = self.loss_function.n_outputs
+        return n_outputs > 1 and (int(np.max(self.groups)) + 1) * n_outputs == len(self.groups)
 
     @property
     def _group_lasso(self) -> GroupLasso:

@@ -40,6 +40,7 @@ from riata.training.several_classes import check_labels
 from riata.training.spec import Spec
 from riata.training.trained import Course, Trained
 
+FEW_LABELS = 8  # each of which is looked for by itself
 PATIENCE = 1.0  # seconds between two looks at the model for the progress bar
 
 
@@ -139,8 +140,23 @@ def targets_of(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
     return [np.where(codes == c, 1.0, -1.0) for c in ([1] if n_classes <= 2 else range(n_classes))]
 
 
+def codes_among(labels: np.ndarray, known: list[Any]) -> np.ndarray:
+    """The place of each label among those that are known; -1 where it is none of them."""
+    if len(known) > FEW_LABELS:
+        places = {label: i for i, label in enumerate(known)}
+        return np.array([places.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    codes = np.full(len(labels), -1, dtype=np.intp)
+    for i, label in enumerate(known):
+        codes[labels == label] = i
+    return codes
+
+
 def runs_of_known_labels(labels: np.ndarray, known: list[Any]) -> Iterator[tuple[slice, list[Any]]]:
     """(rows, labels known up to them): the rows, cut before every row with a new label."""
+    if (codes_among(labels, known) >= 0).all():  # as nearly always: without sorting them
+        if len(labels):
+            yield slice(0, len(labels)), known
+        return
     places = {label: i for i, label in enumerate(known)}
     found, first = np.unique(labels, return_index=True)
     news = sorted((int(i), label) for label, i in zip(found.tolist(), first, strict=True) if label not in places)
@@ -215,8 +231,7 @@ class Learner:
         for rows, known in runs_of_known_labels(labels, self.classes.tolist()):
             self.classes = np.array(known)
             self.margins.for_classes(len(known))
-            places = {label: i for i, label in enumerate(known)}
-            codes = np.array([places[label] for label in labels[rows].tolist()])
+            codes = codes_among(labels[rows], known)
             self.order.add(codes)
             weights = np.array([by_label.get(label, 1.0) for label in known])[codes]
             part = chunk.rows(rows)
@@ -242,9 +257,15 @@ class Learner:
             return False
         return bool(self.classes[0] > self.classes[1])
 
+    @property
+    def _log_odds(self) -> float | None:
+        """Those of all rows, where there is one margin of log odds, to which nothing is added."""
+        one = len(self.margins.streams) == 1 and self.classes is not None
+        return self.margins.scores.log_odds if one and not self.margins.offsets else None
+
     def trained(self, n_features: int, feature_names: Sequence[str] | None = None) -> Trained:
         """The model, as of now."""
-        models, classes = self._in_order([stream.model for stream in self.margins.streams])
+        models, classes = self._in_order([stream.calibrated(self._log_odds) for stream in self.margins.streams])
         for model in models:
             check_finite(model.coef, model.intercept, self.steps)
         return Trained(

@@ -4,7 +4,6 @@ The one function that estimators and the command line both call.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +13,6 @@ from riata.data.dataset import Dataset
 from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
-from riata.outcome.proofs import NoBound
-from riata.solvers.registry import SOLVERS
 from riata.training.checks import (
     check_exposure,
     check_marks,
@@ -27,10 +24,10 @@ from riata.training.checks import (
     check_width,
 )
 from riata.training.class_moments import ClassMoments
-from riata.training.coefficients import coefficients, known_features
-from riata.training.fitting import Fit, describe, fit
-from riata.training.offsets import mean_of_empty_model, with_offsets
-from riata.training.origin import far_origin
+from riata.training.coefficients import coefficients
+from riata.training.joined_fits import joined
+from riata.training.offsets import mean_of_empty_model
+from riata.training.one_margin import Warn, fit_margin
 from riata.training.polishing import (
     all_rows,
     check_polish,
@@ -41,22 +38,16 @@ from riata.training.polishing import (
     widened,
 )
 from riata.training.preparing import rows_or_statistics, rows_seen
-from riata.training.progress import pass_progress, path_progress
-from riata.training.recoding import numbered_or_recoded
 from riata.training.risk_sets import centred, check_risks, risk_sets
-from riata.training.selection.asked import Search, search_of
-from riata.training.selection.fits import SelectedFit, debiased, fit_selected
+from riata.training.selection.asked import search_of
 from riata.training.selection.folds_asked import folds_asked
-from riata.training.selection.path_choice import PathChoice
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted, with_classes
 from riata.training.several_quantiles import about_crossing, n_crossing
 from riata.training.several_targets import check_same_targets, check_targets, means_of, moments_of_targets, of_targets
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
-from riata.training.trained import Course, Trained
+from riata.training.trained import Trained
 from riata.training.usual_loss import with_usual_loss
-
-Warn = Callable[[str], None]
 
 
 def warn_in_python(sentence: str) -> None:
@@ -140,7 +131,7 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     check_target_varies(data)
     if spec.loss_function.levels:
         return _one_margin_per_level(data, spec, others, folds, passes_before, warn)
-    return _trained([_fit_margin(data, spec, others, folds, warn)], data, spec, passes_before)
+    return joined([fit_margin(data, spec, others, folds, warn)], data, spec, passes_before)
 
 
 def _one_margin_per_level(
@@ -159,11 +150,11 @@ def _one_margin_per_level(
         if spec.checkpoint is not None:
             of_level = replace(of_level, checkpoint=Path(spec.checkpoint) / str(position))
         of = f"quantile {labels[position]} ({position + 1} of {len(labels)})"
-        fits.append(_fit_margin(data, of_level, others, folds, warn, of))
+        fits.append(fit_margin(data, of_level, others, folds, warn, of))
         constants.append(mean_of_empty_model(data, of_level))
     results = [one.result for one in fits]
     crossing = n_crossing(data, coefficients(results, data.n_features), np.array([one.intercept for one in results]))
-    trained = _trained(fits, data, spec, passes_before, outputs=labels)
+    trained = joined(fits, data, spec, passes_before, outputs=labels)
     if crossing:
         warn(about_crossing(data.n_rows, crossing))
     return replace(trained, baseline=constants, n_crossing=crossing)
@@ -175,8 +166,8 @@ def _one_margin_per_target(data: Dataset, spec: Spec, validation: Dataset | None
     data = rows_seen(data, spec)
     others = None if validation is None else rows_seen(validation, spec)
     of_each = moments_of_targets(data)
-    fitted = _fit_margin(data, of_all, others, folds, warn)
-    trained = _trained([fitted], data, spec, passes_before, outputs=data.facts.targets)
+    fitted = fit_margin(data, of_all, others, folds, warn)
+    trained = joined([fitted], data, spec, passes_before, outputs=data.facts.targets)
     return replace(trained, targets=data.facts.targets, baseline=means_of(of_each))
 
 
@@ -189,8 +180,8 @@ def _one_risk(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn)
     others = None if validation is None else rows_seen(validation, spec)
     sets = risk_sets(data, spec, marks, others)
     coded = replace(spec, loss=sets.loss, fit_intercept=True)  # which keeps margins near 0
-    fitted = _fit_margin(sets.rows(data), coded, others and sets.rows(others), folds, warn)
-    trained = _trained([centred(fitted, data.moments.mean)], data, spec, passes_before)
+    fitted = fit_margin(sets.rows(data), coded, others and sets.rows(others), folds, warn)
+    trained = joined([centred(fitted, data.moments.mean)], data, spec, passes_before)
     return replace(trained, baseline=None, hazard=sets.baseline(data, trained.coef[0], float(trained.intercept[0])))
 
 
@@ -212,14 +203,14 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
     shares = (counts / counts.sum()).tolist()
     loss = spec.loss_function.of_classes(len(classes))
     if loss.n_outputs > 1:
-        fitted = _fit_margin(
+        fitted = fit_margin(
             weighted(data, weights),
             replace(spec, loss=loss),
             None if others is None else weighted(others, weights),
             folds,
             warn,
         )
-        return replace(_trained([fitted], data, spec, passes_before, classes), class_count=counts, baseline=shares)
+        return replace(joined([fitted], data, spec, passes_before, classes), class_count=counts, baseline=shares)
     if loss != spec.loss_function:
         spec = replace(spec, loss=loss.name, shared_support=False)
     shared = ClassMoments(data, weights)
@@ -232,146 +223,11 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
         rows = one_against_rest(data, position, weights, moments)
         chosen_by = None if others is None else one_against_rest(others, position, weights)
         of = f" ({position + 1} of {len(classes)})" if len(classes) > 2 else ""
-        fits.append(_fit_margin(rows, of_class, chosen_by, folds, warn, f"{classes[position]}{of}"))
-    return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts, baseline=shares)
+        fits.append(fit_margin(rows, of_class, chosen_by, folds, warn, f"{classes[position]}{of}"))
+    return replace(joined(fits, data, spec, passes_before, classes), class_count=counts, baseline=shares)
 
 
 def _folds(data: Dataset, spec: Spec) -> Folds | None:
     """The folds of all margins; None where nothing is scored on folds, or statistics know theirs already."""
     search = search_of(spec)
     return None if search is None or not search.needs_folds or data.is_summary else folds_asked(data, spec)
-
-
-def _within(search: Search, spec: Spec, data: Dataset, warn: Warn) -> Search:
-    """A search for no more features than there are, with a note where it was asked to go further."""
-    most = spec.n_choices(data.n_features)
-    if not isinstance(search.k_max, int) or search.k_max <= most:
-        return search
-    warn(f"there are {most} {spec.counted}: the path ends there, and not at k_max={search.k_max}")
-    return replace(search, k_max=most)
-
-
-def _fit_margin(
-    data: Dataset, spec: Spec, validation: Dataset | None, folds: Folds | None, warn: Warn, label: str = ""
-) -> Fit:
-    """Fit one linear function, with a progress bar if asked for and a warning if it did not converge."""
-    data, of_loss = with_offsets(data, spec)
-    validation = None if validation is None else with_offsets(validation, spec)[0]
-    spec = of_loss
-    search, origin = search_of(spec), far_origin(data, spec)
-    spec, recoding = numbered_or_recoded(spec, data)
-    spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
-    if origin is not None:
-        data, validation = origin.moved(data), validation and origin.moved(validation)
-    if recoding is not None:
-        data, validation = recoding.of(data), validation and recoding.of(validation)
-    fitted: Fit
-    if search is not None:
-        with path_progress(spec.verbose, label) as progress:
-            search = replace(_within(search, spec, data, warn), folds=folds)
-            fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
-    elif spec.debias == "auto":
-        raise OptionError(
-            "debias='auto' is chosen by scores along a path: give alpha as 'auto', too, or debias a share"
-        )
-    elif validation is not None:
-        raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
-    else:
-        with pass_progress(spec.verbose, label, spec) as progress:
-            fitted = fit(data, spec, progress)
-    if spec.debias and search is None:  # a search has scored, and moved, all models of its path
-        fitted = debiased(fitted, data)
-    if recoding is not None:
-        fitted = recoding.back(fitted)
-    if origin is not None:
-        fitted = origin.moved_back(fitted)
-    if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
-        warn(f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}")
-    bound = fitted.result.bound
-    asked = spec.certify is not None and spec.certify is not False  # a gap of 0 is asked for, too
-    if asked and isinstance(bound, NoBound) and bound.ridge is not None:
-        warn(
-            "nothing was certified: without a ridge there is no bound here to search by, as where features are "
-            "combinations of others (all levels of a column are); give a small ridge, such as 0.01, or a coef_limit"
-        )
-    return fitted
-
-
-def _trained(
-    fits: list[Fit],
-    data: Dataset,
-    spec: Spec,
-    passes_before: float,
-    classes: np.ndarray | None = None,
-    outputs: Sequence[str] | None = None,
-) -> Trained:
-    """The fits of all margins as one result; the ledger stood at `passes_before` when they began."""
-    results = [one.result for one in fits]
-    gaps = [result.gap for result in results]
-    outputs = [str(label) for label in classes] if classes is not None else list(outputs or [])
-    labels = [None] if len(fits) == 1 else outputs
-    searched = [
-        PathChoice(
-            one.path,
-            one.selection,
-            label,
-            [] if one.path.n_outputs == 1 else outputs,
-            "level" if len(fits) > 1 and classes is None else "class",
-        )
-        for one, label in zip(fits, labels, strict=True)
-        if isinstance(one, SelectedFit)
-    ]
-    hashed = results[0].features is not None
-    offset, knows_mean = data.facts.offset, not (hashed or outputs or spec.loss_function.couples_rows)
-    moments = None if hashed else data.moments  # this and the next before passes are counted: they may take some
-    baseline = [mean_of_empty_model(data, spec)] if knows_mean else None
-    course = Course(
-        formula=_formula(fits, spec, offset is not None),
-        alphas=[one.alpha for one in fits],
-        ks=[one.spec.k for one in fits],
-        ridges=[one.spec.ridge for one in fits],
-        histories=[result.history for result in results],
-        n_rows=data.n_observed,
-        passes=data.passes - passes_before,
-        seconds=sum(result.seconds for result in results),
-        objective=sum(result.objective for result in results),
-        gap=None if None in gaps else max(gap for gap in gaps if gap is not None),
-        stops=[result.stop for result in results],
-        searched=searched,
-        counted=fits[0].spec.counted,
-        bounds=[result.bound for result in results],
-    )
-    return Trained(
-        spec,
-        fits[0].solver,
-        coefficients(results, data.n_features),
-        np.concatenate([np.atleast_1d(result.intercept) for result in results]),
-        max(sum(record.end_of_pass for record in result.history) for result in results),
-        classes,
-        feature_names=data.feature_names,
-        scale=None if moments is None else moments.scale,
-        mean=None if moments is None else moments.mean,
-        known=known_features(results) if hashed else {},
-        encoding=data.encoding,
-        profile=data.profile,
-        course=course,
-        baseline=baseline,
-        offset=offset,
-        leads=results[0].leads if len(results) == 1 else None,
-    )
-
-
-def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:
-    """What was minimised, in words; of several margins that differ, the first one's."""
-    first, levels = fits[0], spec.loss_function.levels
-    text = describe(replace(first, spec=replace(first.spec, loss=spec.loss)) if levels else first)
-    if isinstance(first, SelectedFit) and first.path.chosen_under is not None:
-        text += f", the features chosen under a ridge of {first.path.chosen_under:.3g}"
-    text += ", margins moved by the offset of each row" if offset else ""
-    if share := first.spec.debias:
-        text += ", then " + ("" if float(share) == 1.0 else f"{float(share):g} of the way to ")
-        text += "the mean loss alone over the chosen features"
-    strengths = {(one.alpha, one.spec.k) for one in fits} if levels else {describe(one) for one in fits}
-    if len(strengths) == 1:
-        return text
-    return text + f"; each {'level' if levels else 'class'} has an alpha or k of its own, and these are the first one's"

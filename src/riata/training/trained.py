@@ -235,7 +235,10 @@ def one_or_all(values: Sequence[Any]) -> Any:
 
 
 def _as_plain(value: Any) -> Any:
-    """Numbers of NumPy as Python's own, which JSON can hold; a loss by its name, a penalty as it prints."""
+    """Numbers of NumPy as Python's own, which JSON can hold; a loss by its name, a penalty as it prints.
+
+    A bound that is infinite is none.
+    """
     if isinstance(value, Loss):
         return value.name
     if isinstance(value, Penalty):
@@ -244,7 +247,8 @@ def _as_plain(value: Any) -> Any:
         return [_as_plain(one) for one in value]
     if isinstance(value, Mapping):
         return {str(name): _as_plain(one) for name, one in value.items()}
-    return value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _plain(value: Any) -> bool:

@@ -10,6 +10,7 @@ from problems import LAYOUTS, SMOOTH
 from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
+from riata.model.model import load_model
 from riata.objective import duality_gap, first_order, gap_unit, objective
 from riata.solvers.convex import column_copy, inner_method
 from riata.training.fitting import fit, make_problem
@@ -125,6 +126,13 @@ def test_no_features_may_be_in():
     result = fit(InMemory(X, y), Spec(alpha=0.01, bounds=np.zeros((40, 2)))).result
     assert result.converged
     assert_array_equal(result.coef, 0.0)
+
+
+def test_a_model_within_infinite_bounds_can_be_saved(tmp_path, rng):
+    X = rng.normal(size=(50, 3))
+    fitted = SparseRegressor(alpha=0.01, bounds={"x0": (-np.inf, np.inf)}).fit(X, X[:, 0])
+    fitted.to_model().save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").training.parameters["bounds"] == {"x0": [None, None]}
 
 
 def test_estimators_take_bounds_by_name_and_by_place(rng):

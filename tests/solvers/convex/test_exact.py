@@ -233,6 +233,7 @@ def test_no_penalty_at_all_is_least_squares():
     [
         ({"alpha": [0.1, 0.2], "alpha_ratio": None}, "alpha must be zero or more"),
         ({"ridge": "some"}, "ridge must be a number, not 'some'"),
+        ({"k": 1, "alpha_ratio": None, "ridge": 1e-320}, "ridge must be zero, or from 1e-140 to 1e140, not 1e-320"),
         ({"batch": 5, "order": "uniform"}, "batch and order would do nothing: solver 'exact' takes no steps"),
         ({"solver": "cd", "max_steps": 5}, "max_steps would do nothing"),
         ({"penalty_factors": [1.0]}, "penalty_factors must be one number for each of the 40 features"),
@@ -301,3 +302,24 @@ def test_estimators_take_factors_and_signs():
     labels = np.where(y > np.median(y), "high", "low")
     classifier = SparseClassifier(alpha_ratio=0.5, penalty_factors=factors).fit(X, labels)
     assert classifier.coef_[0, 20] != 0
+
+
+def test_levels_of_a_few_rows_in_a_sample_do_not_lead_astray(rng, monkeypatch):
+    """One of their rows in the sample, with a rare label, would count as if it were all of them."""
+    monkeypatch.setattr("riata.data.sample.LEAST_ROWS", 512)
+    n = 20_000
+    columns = [
+        sp.csr_array((np.ones(n), (np.arange(n), rng.integers(0, d, n))), shape=(n, d))
+        for d in (10, 10_000, 20_000, 30_000, 40_000)
+    ]
+    X = sp.csr_array(sp.hstack(columns))
+    X = X[:, np.asarray(X.sum(axis=0)).ravel() > 0]
+    z = X[:, :3] @ np.array([1.5, -1.0, 1.0]) - 3.0
+    y = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-z)), 1.0, -1.0)
+    spec = Spec(alpha=4.5 * np.sqrt(0.06 / n), loss="logistic", tol=1e-7)
+    for data in (InMemory(X, y), Chunks(X, y, chunk_rows=100)):
+        found = fit(data, spec).result
+        assert found.converged
+        assert np.abs(found.coef).max() < 5.0
+        counts = np.bincount(sample_rows(data, None, 0).X.indices)
+        assert np.count_nonzero(counts) == 10  # of the first column

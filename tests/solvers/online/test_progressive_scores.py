@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from scipy.special import expit
 from sklearn.metrics import log_loss, roc_auc_score
 
 import riata
+from riata.data.chunk import Chunk
 from riata.solvers.online.progressive_scores import ScoresSoFar
+from riata.training.spec import Spec
+from riata.training.streams import Learner
 
 
 @pytest.mark.parametrize("spread", [0.3, 5.0])
@@ -53,3 +58,36 @@ def test_a_stream_tells_them_whichever_class_comes_first(rng, first):
     assert scores["normalised_entropy"] < 0.9
     assert scores["auc"] > 0.8
     assert scores["calibration"] == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("strong", [0.5, 2.0, 5.0])
+def test_the_noise_of_the_last_intercept_is_taken_out(strong):
+    """Sums of probabilities, of all rows, beside those that are true: how far they are off, over several streams."""
+    n, d = 20_000, 20
+    off = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = sp.csr_array((np.ones(n), (np.arange(n), rng.integers(0, d, n))), shape=(n, d))
+        p = expit(X[:, :3] @ np.array([strong, -strong, strong]) - 2.7)
+        y = (rng.random(n) < p).astype(int)
+        learner = Learner(Spec(solver="online", loss="logistic"), np.array([], dtype=int))
+        learner.learn_labelled(Chunk(X, np.zeros(n), np.ones(n)), y)
+        found, stream = learner.trained(d), learner.margins.streams[0]
+        sign = -1.0 if learner._swapped else 1.0
+        b = np.array([found.intercept[0], sign * stream.intercept])
+        off.append(np.log(expit((X @ found.coef[0])[:, None] + b).mean(axis=0) / p.mean()))
+    after, before = np.sqrt(np.mean(np.square(off), axis=0))
+    assert after < 0.7 * before
+    assert after < 0.06
+
+
+@pytest.mark.parametrize(
+    ("given", "fit"), [({"k": 2}, {}), ({"half_life": 500}, {}), ({"fit_intercept": False}, {}), ({}, {"offset": 1.0})]
+)
+def test_intercepts_stay_where_the_log_odds_of_all_rows_say_nothing_of_them(rng, given, fit):
+    X, y = rng.normal(size=(2000, 3)), rng.integers(0, 2, 2000)
+    learner = Learner(Spec(solver="online", loss="logistic", **given), np.array([], dtype=int))
+    offset = np.full(2000, fit["offset"]) if fit else None
+    learner.learn_labelled(Chunk(X, np.zeros(2000), np.ones(2000), offset), y)
+    sign = -1.0 if learner._swapped else 1.0
+    assert learner.trained(3).intercept[0] == sign * learner.margins.streams[0].intercept

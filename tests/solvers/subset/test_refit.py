@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from riata.data.in_memory import InMemory
@@ -28,3 +29,31 @@ def test_a_start_where_the_loss_has_no_curvature_costs_few_steps(rng, monkeypatc
     log_odds = np.log(np.divide(share, np.subtract(1, share)))
     assert_allclose([found.coef[0], found.intercept], [log_odds[0] - log_odds[1], log_odds[1]], rtol=1e-6)
     assert len(steps) < 15
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson", "squared"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_columns_that_stay_sparse_have_the_fit_of_a_dense_copy(rng, loss, fit_intercept):
+    """A category of 40 levels, and two columns of numbers; the rows have weights, and the coefficients a ridge."""
+    n, levels = 400, rng.integers(0, 40, 400)
+    X = np.column_stack([np.eye(40)[levels], 5.0 + rng.normal(size=(n, 2))])
+    z = rng.normal(size=40)[levels] + X[:, 40] - 5.0
+    y = {"squared": z, "logistic": np.where(z + rng.logistic(size=n) > 0, 1.0, -1.0), "poisson": rng.poisson(np.exp(z))}
+    weight, supports = rng.uniform(0.5, 2.0, n), [np.arange(0, 42, 2), np.arange(1, 42)]
+    found = []
+    for rows in (X, sp.csr_array(X)):
+        data = InMemory(rows, y[loss], weight)
+        refits = Refits(Problem(data, LOSSES[loss], Cardinality(41, l2=0.01), fit_intercept), np.arange(42))
+        assert refits._sparse(np.arange(42)) is sp.issparse(rows)
+        found.append(refits.fit(supports, [(np.zeros(len(support)), 0.0) for support in supports]))
+    for dense, sparse in zip(*found, strict=True):
+        assert_allclose(sparse.coef, dense.coef, rtol=1e-6, atol=1e-8)
+        assert_allclose([sparse.intercept, sparse.objective], [dense.intercept, dense.objective], rtol=1e-8, atol=1e-9)
+
+
+def test_columns_far_from_zero_are_copied(rng):
+    """Products that are not about the mean would lose all digits of their deviations."""
+    X = sp.csr_array(np.column_stack([np.eye(40)[rng.integers(0, 40, 400)], 1e7 + rng.normal(size=400)]))
+    refits = Refits(Problem(InMemory(X, rng.normal(size=400)), LOSSES["squared"], Cardinality(1)), np.arange(41))
+    assert refits._sparse(np.arange(40))
+    assert not refits._sparse(np.arange(41))

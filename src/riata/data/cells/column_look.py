@@ -92,7 +92,7 @@ class ColumnLook:
             if len(alike)
         ]
         some = values[:FEW].to_pylist()
-        dates = [one for one in self.asked.date_formats if any(re.match(one.expression, value) for value in some)]
+        dates = [one for one in self.asked.date_formats if any(map(one.looks.match, some))]
         possible: list[CellFormat] = [*numbers, *dates]
         found = [] if self.mixed_marks else [one for one in possible if one.reads(values)]
         if not found and possible:

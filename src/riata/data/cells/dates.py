@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,18 +26,23 @@ class DateFormat(CellFormat):
     kind = "date"
     type = INSTANT
 
-    @property
+    @cached_property
     def expression(self) -> str:
         """A regular expression for such dates, in which the day is a group of that name."""
         pieces = [PARTS.get(piece) or re.escape(piece) for piece in re.split(r"(%[a-zA-Z])", self.pattern)]
         return rf"^\s*{''.join(pieces)}\s*$"
 
+    @cached_property
+    def looks(self) -> re.Pattern[str]:
+        """The same to be matched with many values."""
+        return re.compile(self.expression)
+
     def valid(self, strings: pa.Array) -> pa.Array:
         coded = strings.dictionary_encode()
         distinct = coded.dictionary
-        looks = pc.match_substring_regex(distinct, self.expression)
+        alike = pc.match_substring_regex(distinct, self.expression)
         instants = self._parsed(distinct)
-        good = pc.and_(looks, instants.is_valid())
+        good = pc.and_(alike, instants.is_valid())
         if "%d" in self.pattern:  # strptime takes 31/02 for the third of March
             day = pc.struct_field(pc.extract_regex(distinct, self.expression), "day").cast(pa.int64())
             good = filled(pc.and_(good, pc.equal(day, pc.day(instants))), False)

@@ -40,7 +40,7 @@ class NumberFormat(CellFormat):
         """A regular expression for these numbers, in which only whole groups of three digits are divided."""
         point, divider = re.escape(self.decimal), THOUSANDS[self.thousands]
         whole = rf"([1-9]\d{{0,2}}({divider}\d{{3}})+|\d+)" if divider else r"\d+"
-        number = rf"({whole}{point}?\d*|{point}\d+)([eE][+-]?\d+)?"
+        number = rf"({whole}({point}\d*)?|{point}\d+)([eE][+-]?\d+)?"
         mark = rf"({re.escape(self.mark)})?" if self.mark else ""
         sign = rf"[+{MINUS if self.negative == TYPESET else ''}-]?"
         usual = rf"{mark}\s*{sign}\s*{mark}\s*{number}\s*{mark}"

@@ -49,20 +49,21 @@ def _numbers_and_codes(parts: list[Part], dtype: npt.DTypeLike) -> "sp.csr_array
     n_rows = len(parts[0].codes if isinstance(parts[0], Codes) else parts[0])
     if not any(isinstance(part, Codes) for part in parts):
         return sp.csr_array(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1))
-    numbers = np.empty((n_rows, sum(part.shape[1] for part in parts if not isinstance(part, Codes))), dtype)
-    codes = np.empty((n_rows, sum(isinstance(part, Codes) for part in parts)), np.int32)
+    # columns one after the other: each is written in one go, and rows are read from all of them at once
+    numbers = np.empty((sum(part.shape[1] for part in parts if not isinstance(part, Codes)), n_rows), dtype)
+    codes = np.empty((sum(isinstance(part, Codes) for part in parts), n_rows), np.int32)
     is_number: list[bool] = []
     columns: list[int] = []
     starts: list[int] = []
     n_numbers = n_codes = width = 0
     for part in parts:
         if isinstance(part, Codes):
-            codes[:, n_codes] = part.codes
+            codes[n_codes] = part.codes
             is_number, columns, starts = [*is_number, False], [*columns, n_codes], [*starts, width]
             n_codes, width = n_codes + 1, width + part.width
         else:
             d = part.shape[1]
-            numbers[:, n_numbers : n_numbers + d] = part
+            numbers[n_numbers : n_numbers + d] = part.T
             is_number += [True] * d
             columns += range(n_numbers, n_numbers + d)
             starts += range(width, width + d)

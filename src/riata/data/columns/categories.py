@@ -22,6 +22,7 @@ from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Explained, Labels, LevelSums, Total
 from riata.data.columns.hashed_names import HashedNames
 from riata.data.columns.histogram import MOST_BINS
+from riata.data.columns.levels import levels_of_rows
 from riata.data.columns.names import Buckets, Joined, Listed
 from riata.data.columns.strings import BucketNames, GrowingNames, bucket_of, hashes_of
 from riata.scipy_later import sparse as sp
@@ -63,14 +64,23 @@ class Category(Encoder):
         return 1.0
 
     def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Codes:
-        strings = as_strings(columns[0])
+        levels = levels_of_rows(columns[0])
         n = len(self.levels)
-        found = pc.index_in(strings, value_set=string_array(self.levels, strings.type))
-        codes = values_of(filled(found, n if self.rare else -1)).astype(np.int64)
-        if strings.null_count:
-            null = values_of(strings.is_null())
-            codes[null] = n + self.rare if self.missing else -1
-        return Codes(codes, n + self.rare + self.missing)
+        found = pc.index_in(levels.strings, value_set=self._level_strings.cast(levels.strings.type))
+        codes = values_of(filled(found, n if self.rare else -1)).astype(np.int32)
+        if (missing := levels.missing) is not None:
+            codes[missing] = self._of_missing
+        return Codes(levels.of_rows(codes, self._of_missing), n + self.rare + self.missing)
+
+    @cached_property
+    def _level_strings(self) -> pa.Array:
+        """The levels as Arrow has them."""
+        return string_array(self.levels, pa.string())
+
+    @property
+    def _of_missing(self) -> int:
+        """The code of a missing value."""
+        return len(self.levels) + self.rare if self.missing else -1
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         return one_hot(*self.part(columns, dtype), dtype)
@@ -91,14 +101,16 @@ class HashedCategory(HashedNames):
         return 1.0
 
     def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Codes:
-        strings = as_strings(columns[0])
+        levels = levels_of_rows(columns[0])
+        strings, missing, n = levels.strings, levels.missing, 2**self.bits
         hashes = hashes_of(strings)
-        codes = bucket_of(hashes, self.bits)
-        null = values_of(strings.is_null()) if strings.null_count else np.zeros(len(strings), bool)
+        buckets = bucket_of(hashes, self.bits)
         if isinstance(self.bucket_names, GrowingNames):
-            self.bucket_names.add(codes[~null], hashes[~null], strings.drop_null())
-        codes[null] = 2**self.bits
-        return Codes(codes, 2**self.bits + 1)
+            there = slice(None) if missing is None else ~missing
+            self.bucket_names.add(buckets[there], hashes[there], strings.drop_null())
+        if missing is not None:
+            buckets[missing] = n
+        return Codes(levels.of_rows(buckets, n), n + 1)
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         return one_hot(*self.part(columns, dtype), dtype)

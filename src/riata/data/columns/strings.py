@@ -76,12 +76,8 @@ class BucketNames:
         if not len(buckets):
             return
         self._grow(int(buckets.max()) + 1)
-        left = np.arange(len(buckets))
-        while True:
-            new = np.empty(len(left), dtype=np.int64)
-            left = left[new[: strings_not_seen(buckets[left], hashes[left], self._seen, self._hashes, new)]]
-            if not len(left):
-                return
+        left = self._not_seen(buckets, hashes)
+        while len(left):
             self.version += 1
             found, first = np.unique(buckets[left], return_index=True)
             chosen, place = left[first], self._seen[found]
@@ -89,6 +85,12 @@ class BucketNames:
             self._hashes[found[named], place[named]] = hashes[chosen[named]]
             self._kept.append((found[named], place[named], strings.take(arrow_of(chosen[named]))))
             self._seen[found] += 1
+            left = left[self._not_seen(buckets[left], hashes[left])]
+
+    def _not_seen(self, buckets: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+        """The positions of strings that their buckets would note."""
+        new = np.empty(len(buckets), dtype=np.int64)
+        return new[: strings_not_seen(buckets, hashes, self._seen, self._hashes, new)]
 
     def _grow(self, n_buckets: int) -> None:
         if n_buckets > len(self._seen):

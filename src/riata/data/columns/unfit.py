@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from riata.data.cells.column_look import SOME_NUMBER
+from riata.data.cells.matching import matching
 from riata.data.columns.categories import Category
 from riata.data.columns.column import Encoder
 from riata.data.columns.column_profile import ColumnProfile
@@ -16,7 +17,6 @@ ENOUGH_ROWS = 20
 LEAK = 0.5  # a column that alone explains more of the target than this is pointed out
 COPY = 0.9995
 TELLS = 0.95  # and one that explains more than this of one among several classes
-A_NUMBER = re.compile(rf"(?=.*[.,]){SOME_NUMBER}")  # with a point or a comma: digits alone may be names
 A_SENTENCE = 3  # words at least
 ID_WORDS = {"id", "ids", "idx", "index", "key", "uuid", "guid", "row", "rowid", "rownum", "serial"}
 
@@ -70,8 +70,9 @@ def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
 
 def _written_number(found: ColumnProfile) -> str | None:
     """A value of a column of amounts that no file of text explains, such as $1,391.00 in JSON."""
-    values = found.most_frequent or []
-    return values[0] if values and all(A_NUMBER.match(value) for value in values) else None
+    values = [value for value in found.most_frequent or [] if "." in value or "," in value]  # digits may be names
+    right = values and values == found.most_frequent and matching(values, SOME_NUMBER).issuperset(values)
+    return values[0] if right else None
 
 
 def _words_of(name: str, found: ColumnProfile) -> str:

@@ -9,9 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 
 from riata.data.cells.column_look import SOME_NUMBER
+from riata.data.cells.matching import matching
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.cells.numbers import NUMBER_FORMATS
 from riata.data.formats.csv_options import CsvOptions
@@ -24,8 +25,7 @@ TAB_ENDINGS = (".tsv", ".tab")
 COMMENTS = "#%"
 FIRST_ROWS, FIRST_BYTES = 200, 1 << 17  # that are looked at
 SEP_LINE = re.compile(r'"?sep=(.)"?\s*$', re.IGNORECASE)  # a first line that tells Excel the separator
-ANY_NUMBER = re.compile(SOME_NUMBER)
-NUMBER = re.compile("|".join(f"({one.pattern})" for one in NUMBER_FORMATS))
+NUMBER = "|".join(f"({one.pattern})" for one in NUMBER_FORMATS)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _header_in(skipped: str, comment: str, separator: str, quote: str) -> list[s
         return []
     rows, _ = _rows(lines[-1].lstrip(comment + " \t"), separator, quote)
     names = [name.strip() for name in rows[0]] if rows else []
-    return names if len(set(names)) == len(names) and all(n and not _is_number(n) for n in names) else []
+    return names if len(set(names)) == len(names) and all(names) and not matching(names, NUMBER) else []
 
 
 def _n_lines(text: str) -> int:
@@ -206,21 +206,17 @@ def _is_comment(row: Sequence[str]) -> bool:
     return len(row) == 1 and row[0].startswith(COMMENTS[0])
 
 
-def _is_number(cell: str) -> bool:
-    return bool(NUMBER.match(cell))
-
-
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row has names: not if every column of numbers has one there, or nothing, unless they count."""
     first, rest = rows[0], rows[1:]
-    if not rest or not any(map(_is_number, first)):
+    if not rest or not matching(first, NUMBER):
         return True
-    numeric = []
+    numbers, numeric = matching(chain.from_iterable(rows), NUMBER), []
     for j, cell in enumerate(first):
         values = [row[j] for row in rest if j < len(row) and row[j].strip() not in MISSING_WORDS]
-        if values and all(map(_is_number, values)) and cell.strip() not in MISSING_WORDS:
+        if values and numbers.issuperset(values) and cell.strip() not in MISSING_WORDS:
             numeric.append(cell)
-    if not numeric or not all(map(_is_number, numeric)):
+    if not numeric or not numbers.issuperset(numeric):
         return True
     whole = [int(cell) for cell in numeric if cell.strip().isdigit()]
     return len(whole) == len(numeric) > 1 and all(b - a == 1 for a, b in pairwise(whole))
@@ -229,10 +225,10 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
 def _are_units(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the row under the header has words, two at least, in the columns that have numbers in all others."""
     first, rest = rows[1], rows[2:]
-    numeric = []
+    numbers, numeric = matching(chain.from_iterable(rest), SOME_NUMBER), []
     for j, cell in enumerate(first):
         values = [row[j] for row in rest if j < len(row) and row[j].strip() not in MISSING_WORDS]
-        if len(values) >= ENOUGH_ROWS and all(map(ANY_NUMBER.match, values)):
+        if len(values) >= ENOUGH_ROWS and numbers.issuperset(values):
             numeric.append(cell.strip())
     words = [cell for cell in numeric if cell not in MISSING_WORDS]
-    return len(first) == len(rows[0]) and len(words) >= 2 and not any(map(ANY_NUMBER.match, words))
+    return len(first) == len(rows[0]) and len(words) >= 2 and not matching(words, SOME_NUMBER)

@@ -34,8 +34,9 @@ class Orc(FileSource):
         if find_spec("pyarrow._orc") is None:
             raise MissingPackageError("this build of PyArrow reads no ORC files: install one that does")
         self._nested = {file.path: self._schema(file) for file in files}
-        flattened = [flat_schema(schema).remove_metadata() for schema in self._nested.values()]
-        self.schema = one_schema(files, flattened)
+        with self.door(files[0]):  # names may be of bytes that are no text
+            flattened = [flat_schema(schema).remove_metadata() for schema in self._nested.values()]
+            self.schema = one_schema(files, flattened)
         self.n_rows = sum(int(schema.metadata[b"rows"]) for schema in self._nested.values())
 
     def _schema(self, file: File) -> pa.Schema:

@@ -16,6 +16,9 @@ OPTIONS = {
     "buffer_size": 1 << 16,  # bytes of a column read at a time: column chunks are streamed, not loaded
     "page_checksum_verification": True,  # where the file has checksums
 }
+DICTIONARY_BYTES = 1.2 * 2**20  # of a column in a row group: beyond some 1 MB, writers go on with plain strings
+CODE_BYTES = 2.5  # of a row: a plain string takes 4 and its letters
+GROUPS_THAT_TELL = 16
 
 
 class Parquet(FileSource):
@@ -24,7 +27,7 @@ class Parquet(FileSource):
     def __init__(self, files: Sequence[File], most_bytes: int | None = None) -> None:
         """`most_bytes` limits what rows may take that have to be decoded at once."""
         super().__init__(files)
-        self._most_bytes = most_bytes
+        self._most_bytes, self._as_codes = most_bytes, False
         schemas, counts = zip(*(self._footer(file) for file in files), strict=True)
         self.schema = one_schema(files, schemas)
         for name in files[0].partitions:
@@ -51,8 +54,36 @@ class Parquet(FileSource):
         values = [file.partitions.get(name, "") for file in self.files]
         return pa.int64() if all(value.lstrip("-").isdigit() for value in values) else pa.string()
 
+    def as_codes(self) -> None:
+        self._as_codes = True
+
+    def _codes(self, file: File, columns: Sequence[str], rows: int) -> list[str]:
+        """The columns of strings that are stored as codes: as few levels as a dictionary has room for.
+
+        None of them where row groups are small: each has codes of its own, and batches would end with it.
+        """
+        with file.seekable() as handle, pq.ParquetFile(handle) as parquet:
+            metadata, schema = parquet.metadata, parquet.schema_arrow
+        small = 2 * metadata.num_rows < rows * metadata.num_row_groups
+        if small or any(field.type.num_fields for field in schema):  # the file has the parts of those as columns
+            return []
+        step = -(-metadata.num_row_groups // GROUPS_THAT_TELL)
+        groups = [metadata.row_group(i) for i in range(0, metadata.num_row_groups, max(step, 1))]
+
+        def all_codes(place: int) -> bool:
+            parts = (group.column(place) for group in groups)
+            return all(
+                part.has_dictionary_page
+                and part.total_uncompressed_size < DICTIONARY_BYTES + CODE_BYTES * part.num_values
+                for part in parts
+            )
+
+        strings = (i for i, field in enumerate(schema) if pa.types.is_string(field.type) and field.name in columns)
+        return [schema.field(i).name for i in strings if all_codes(i)]
+
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        with file.seekable() as handle, pq.ParquetFile(handle, **OPTIONS) as parquet:
+        codes = self._codes(file, columns, rows) if self._as_codes else None
+        with file.seekable() as handle, pq.ParquetFile(handle, read_dictionary=codes, **OPTIONS) as parquet:
             stored = [name for name in columns if name in parquet.schema_arrow.names]
             groups = range(*(file.span or (0, parquet.num_row_groups)))
             for batch in parquet.iter_batches(batch_size=rows, columns=stored, row_groups=groups):
@@ -70,7 +101,8 @@ class Parquet(FileSource):
             kind = self.schema.field(name).type
             if name in batch.schema.names:
                 array = batch.column(name)
-                arrays.append(array if array.type == kind else array.cast(kind))
+                coded = self._as_codes and pa.types.is_dictionary(array.type) and array.type.value_type == kind
+                arrays.append(array if coded or array.type == kind else array.cast(kind))
             else:
                 value = pa.scalar(file.partitions.get(name)).cast(kind)
                 arrays.append(pa.repeat(value, batch.num_rows))

@@ -85,6 +85,9 @@ class SampledNegatives(Source):
         own = dict.fromkeys([*columns, self._target])
         self.inner.judge_by([name for name in own if name in self.inner.schema.names])
 
+    def as_codes(self) -> None:
+        self.inner.as_codes()
+
     def close(self) -> None:
         self.inner.close()
 

@@ -52,6 +52,9 @@ class Source(ABC):
         Otherwise a pass over fewer columns would leave fewer rows out. Before this is called, all columns decide.
         """
 
+    def as_codes(self) -> None:  # noqa: B027 (most have none)
+        """Leave strings as codes (dictionary-encoded) where they are stored so; the schema does not tell."""
+
     def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         """The rows from `start` up to `stop`, without reading others; None without `random_access`."""
         return None

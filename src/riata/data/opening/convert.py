@@ -45,6 +45,8 @@ def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
         rows = EncodedRows(file.path)
         profile = Profile.from_json(rows.meta())
         rows.n_features = profile.encoding.n_features
+        if TARGET not in source.schema.names:
+            raise SchemaError("it has no column of what is to be predicted")
         target, kind = profile.encoding.target, source.schema.field(TARGET).type
         width = kind.list_size if pa.types.is_fixed_size_list(kind) else 1
         if width != (1 if target is None else len(target.numbers)):

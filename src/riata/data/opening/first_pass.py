@@ -1,53 +1,41 @@
 """The first pass over the rows of a source: what kind each column is, and how it becomes features."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from riata.data.column_names import listed
 from riata.data.columns.arrow_values import arrow_of
-from riata.data.columns.categories import CategoryLearner
-from riata.data.columns.column import BadRow, Encoder, Learner, as_strings
+from riata.data.columns.column import BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.crosses import CrossLearner
-from riata.data.columns.dates import DateLearner, look_like_dates
-from riata.data.columns.hashed import LevelsLearner, WordsLearner
-from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
-from riata.data.columns.maps import AnyNamesLearner, MapLearner
-from riata.data.columns.numbers import NumberLearner
+from riata.data.columns.lists import Sparse
 from riata.data.columns.products import TIMES, ProductLearner
-from riata.data.columns.texts import TextLearner, look_like_prose
-from riata.data.columns.unfit import leak, unfit, without_values
+from riata.data.columns.unfit import unfit, without_values
 from riata.data.encoding import MATRICES, Encoding, offsets_of, weights_of
-from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
 from riata.data.formats.source import Source, skipped_note
+from riata.data.opening.column_learners import ColumnLearners
 from riata.data.opening.column_options import (
-    ALL_PAIRS,
     ColumnOptions,
     check_cells,
     check_columns,
     check_words,
     columns_read,
-    feature_columns,
     is_index,
-    pairs_of,
 )
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile, has_names
+from riata.data.opening.target_notes import leaks, on_target
 from riata.data.parallel import in_parallel
 from riata.data.row_events import watched
 from riata.data.target import Target, TargetLearner, TargetsLearner
 from riata.errors import DataError
 
 LOOKING = "looking at the columns"
-MOST_LEVELS_OF_FIRST_ROWS = 1000  # of a stream: a column with more of them is hashed
 ROWS_THAT_TELL = 100  # such as whether strings are free text: some formats begin with a few rows
-MOST_PAIRS = 10_000  # of all columns: each takes two learners
-MOST_LEAKS = 5  # columns that give the target away of which each has its own note
 
 
 def learn_profile(source: Source, options: ColumnOptions, rows: int, decoded: DecodedBatches | None = None) -> Profile:
@@ -82,11 +70,12 @@ class FirstPass:
     def __init__(self, source: Source, options: ColumnOptions) -> None:
         check_columns(source.schema, options)
         check_words(options)
-        self.source, self.options, self.features = source, options, feature_columns(source, options)
+        self.source, self.options = source, options
         self.columns = columns_read(source, options)
         check_cells(source, options, self.columns)
         self.learners: dict[tuple[str, ...], Learner] = {}
-        self.notes: list[str] = []
+        self._choice = ColumnLearners(source, options)
+        self.notes = self._choice.notes
         self.target: TargetLearner | TargetsLearner | None = None
         if options.more_targets:
             self.target = TargetsLearner([source.schema.field(name) for name in options.targets])
@@ -99,7 +88,7 @@ class FirstPass:
     def begin(self, batch: pa.RecordBatch) -> None:
         """Choose the learner of each column by the first rows, unless that has been done."""
         if not self.learners:
-            self.learners = dict(self._learners(batch))
+            self.learners = dict(self._choice.chosen(batch))
 
     def over(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Learn from these batches, which are all rows of the source."""
@@ -142,111 +131,6 @@ class FirstPass:
     def _has_target(self, batch: pa.RecordBatch) -> np.ndarray:
         """Which rows have a target."""
         return np.ones(batch.num_rows, dtype=bool) if self.target is None else self.target.there(batch)
-
-    def _learners(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, ...], Learner]]:
-        """A learner for every column, pair of list columns and cross that becomes features."""
-        pairs, known = paired(batch.schema, self.features), dict[str, Learner | None]()
-        for name in self.features:
-            if name in pairs:
-                yield (name, pairs[name]), self._sparse(name, pairs[name])
-            elif name not in pairs.values():
-                learner = known[name] = self._learner(name, batch.column(name))
-                if learner is None:
-                    self.notes.append(no_feature(name, batch.column(name).type))
-                else:
-                    yield (name,), learner
-        for cross in self.options.crosses:
-            yield cross, self._cross(cross, batch)
-        for pair in self._interacting(known):
-            yield pair, self._interaction(pair, known, batch)
-
-    def _sparse(self, indices: str, values: str) -> SparseLearner:
-        width, names = self.source.width, self.source.feature_names
-        first = None if self.source.any_base else 0
-        return SparseLearner(indices, values, width, first, names)
-
-    def _categories(self, name: str) -> Learner:
-        options = self.options
-        if options.hashed:
-            return LevelsLearner(name)
-        return CategoryLearner(name, self._most_levels, options.level_bits, self.source.partial)
-
-    def _names(self, name: str) -> Learner:
-        if self.options.hashed:
-            return AnyNamesLearner(name)
-        return MapLearner(name, self._most_levels, self.options.name_bits, self.source.partial)
-
-    @property
-    def _most_levels(self) -> int:
-        """How many levels of a column are kept apart; later rows of a stream bring others."""
-        most = self.options.max_levels
-        return min(most, MOST_LEVELS_OF_FIRST_ROWS) if self.source.partial else most
-
-    def _words(self, name: str) -> Learner:
-        asked = self.options.vocabulary
-        return WordsLearner(name, asked.rules) if self.options.hashed else TextLearner(name, asked)
-
-    def _cross(self, cross: tuple[str, ...], batch: pa.RecordBatch) -> Learner:
-        numeric = tuple(is_number(batch.column(name).type) for name in cross)
-        return CrossLearner(cross, numeric, self._categories("^".join(cross)))
-
-    def _interacting(self, known: Mapping[str, Learner | None]) -> list[tuple[str, str]]:
-        """The pairs of columns whose interactions are features; the learners of single columns are known."""
-        several: list[Sequence[str]] = [one for one in self.options.interactions if one not in ALL_PAIRS]
-        if self._all_pairs:
-            several.append([name for name, one in known.items() if isinstance(one, NumberLearner | CategoryLearner)])
-        pairs = pairs_of(several)
-        if self._all_pairs and len(pairs) > MOST_PAIRS:
-            raise DataError(
-                f"there are {len(pairs):,} pairs of columns, more than {MOST_PAIRS:,}: name those that may interact"
-            )
-        return [pair for pair in pairs if not any(set(pair) == set(cross) for cross in self.options.crosses)]
-
-    @property
-    def _all_pairs(self) -> bool:
-        return any(one in ALL_PAIRS for one in self.options.interactions)
-
-    def _interaction(
-        self, pair: tuple[str, str], known: Mapping[str, Learner | None], batch: pa.RecordBatch
-    ) -> Learner:
-        """Of levels their combinations, of numbers with numbers or levels their products."""
-        parts: list[Learner] = []
-        for name in pair:
-            alone = known[name] if name in known else self._learner(name, batch.column(name))
-            if not isinstance(alone, NumberLearner | CategoryLearner):
-                raise DataError(f"column {name!r} has neither numbers nor levels, and cannot be part of an interaction")
-            parts.append(NumberLearner(name) if isinstance(alone, NumberLearner) else self._categories(name))
-        if not any(isinstance(part, NumberLearner) for part in parts):
-            return self._cross(pair, batch)
-        return ProductLearner(pair, tuple(parts))
-
-    def _learner(self, name: str, column: pa.Array) -> Learner | None:
-        kind, options = column.type, self.options
-        if name in options.text:
-            return self._words(name)
-        if name in options.categorical:
-            return self._categories(name)
-        if is_list(kind):
-            return DenseLearner(name, self.source.feature_names)
-        if is_map(kind):
-            return self._names(name)
-        if is_text(kind):
-            strings = as_strings(column)
-            if look_like_dates(strings):
-                return DateLearner(name)
-            if look_like_prose(strings):
-                self.notes.append(
-                    f"column {name!r} looks like free text: its words are counted (categorical=[{name!r}] makes levels "
-                    "of it)"
-                )
-                return self._words(name)
-            return self._categories(name)
-        if pa.types.is_dictionary(kind):
-            return self._categories(name)
-        if is_number(kind):
-            return NumberLearner(name)
-        date = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
-        return DateLearner(name) if date else None
 
     def profile(self) -> Profile:
         """The profile of all rows seen."""
@@ -295,13 +179,14 @@ class FirstPass:
         left_out: set[str] = set()
         for of, learner in self.learners.items():
             name = _called(of, learner)
-            if self._all_pairs and isinstance(learner, ProductLearner | CrossLearner) and of not in options.crosses:
+            interaction = isinstance(learner, ProductLearner | CrossLearner)
+            if interaction and self._choice.all_pairs and of not in options.crosses:
                 too_many = isinstance(learner, ProductLearner) and learner.too_many_levels
                 if too_many or not left_out.isdisjoint(of):
                     continue  # what is no feature has no interactions, unless they are named
             encoder = learner.encoder(self.n_rows)
             judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
-            if judged is not None and not isinstance(learner, CrossLearner | ProductLearner):
+            if judged is not None and not interaction:
                 stray = self.source.strays.get(name) if judged.left_out else None
                 self.notes.append(f"{stray}; until then it is left out" if stray else judged.sentence)
                 if judged.left_out:
@@ -314,16 +199,8 @@ class FirstPass:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
         said_before = tuple(self.notes)
         yield from (note for note in self.source.notes if not any(said.startswith(note) for said in said_before))
-        if (
-            target is not None
-            and self.options.task == "auto"
-            and not (target.survival or target.others or target.trials)
-        ):
-            what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
-            decide = "task='classification' or task='regression' decides it"
-            yield f"the target {target.column!r} is taken for {what} ({decide})"
         if target is not None:
-            yield from _differ_in_case(target)
+            yield from on_target(target, self.options.task)
         weightless = "of weight zero" if self.options.trials is None else "without trials or of weight zero"
         for kind, count in (("without a target", self.without_target), (weightless, self.zero_weight)):
             if count:
@@ -352,66 +229,8 @@ def _first_joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
     yield from rest
 
 
-def leaks(columns: dict[str, ColumnProfile], target: str) -> list[str]:
-    """Notes on columns that give the target away, the worst first; one on all the others, where they are many."""
-    worst = sorted(columns, key=lambda name: -(columns[name].explains or 0.0))
-    told = {name: note for name in worst if (note := leak(name, columns[name], target)) is not None}
-    notes = list(told.values())[:MOST_LEAKS]
-    if len(told) > MOST_LEAKS:
-        notes.append(f"so do {len(told) - MOST_LEAKS} more columns: {listed(list(told)[MOST_LEAKS:], 10)}")
-    return notes
-
-
-def _differ_in_case(target: Target) -> Iterator[str]:
-    """A note on classes that are the same but for capital letters."""
-    by_word: dict[str, list[str]] = {}
-    for label in target.classes or ():
-        if isinstance(label, str):
-            by_word.setdefault(label.strip().casefold(), []).append(label)
-    alike = [labels for labels in by_word.values() if len(labels) > 1]
-    if alike:
-        pairs = "; ".join(" and ".join(map(repr, labels)) for labels in alike[:3])
-        yield f"classes of {target.column!r} differ in capital letters or spaces alone ({pairs}): write them alike"
-
-
 def _called(columns: tuple[str, ...], learner: Learner) -> str:
     """The name of what a learner sees: a column, the first of a pair, or a cross."""
     if isinstance(learner, ProductLearner):
         return TIMES.join(columns)
     return "^".join(columns) if isinstance(learner, CrossLearner) else columns[0]
-
-
-def paired(schema: pa.Schema, features: list[str]) -> dict[str, str]:
-    """Pairs of list columns, indices -> values: X.indices and X.values, doc_indices and doc_values, ..."""
-    lists = [name for name in features if is_list(schema.field(name).type)]
-    by_stem = {stem(name): name for name in lists if name.endswith("values")}
-    return {name: by_stem[stem(name)] for name in lists if name.endswith("indices") and stem(name) in by_stem}
-
-
-def no_feature(name: str, kind: pa.DataType) -> str:
-    """A note on a column of a type from which no feature is made."""
-    if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type):
-        return (
-            f"column {name!r} holds lists of names, which are no feature: dropped; to use it make a column of yes and "
-            f"no for every name, or join them to one text and declare it (text=[{name!r}])"
-        )
-    return f"column {name!r} is {kind}, which is no feature: dropped"
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Whether values are lists of numbers."""
-    a_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return bool(a_list) and is_number(kind.value_type)
-
-
-def is_map(kind: pa.DataType) -> bool:
-    """Whether values are maps from names, or whole numbers, to numbers."""
-    if not pa.types.is_map(kind):
-        return False
-    return bool(is_text(kind.key_type) or pa.types.is_integer(kind.key_type)) and is_number(kind.item_type)
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether values are numbers, durations or booleans; a column of nulls counts as numbers."""
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_duration)
-    return bool(pa.types.is_null(kind)) or any(test(kind) for test in tests)

@@ -124,6 +124,7 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
             check_columns(rows.schema, options)
             columns = columns_read(rows, options)
             options = replace(options, drop=())  # they are not read at all
+            rows.as_codes()
         rows.judge_by(columns)
         rows = UnstoredStream(rows, _first_rows(rows, asked.memory), columns)
     encoding = asked.encoding

@@ -22,7 +22,7 @@ from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
-from riata.solvers.convex.smoothing import first_width, minima
+from riata.solvers.convex.smoothing import Stage, first_width, minima
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -126,8 +126,8 @@ def _by_smoothing(
     """The models of a loss with a kink, one after the other, each from the last."""
     for penalty in penalties:
         problem = replace(problem, penalty=penalty)
-        width = first_width(problem, state.w, at)
-        for found in minima(problem, Options(MAX_ROUNDS, memory=options.memory), state, width):
+        stage = Stage(first_width(problem, state.w, at))
+        for found in minima(problem, Options(MAX_ROUNDS, memory=options.memory), state, stage):
             if found.gap <= options.tol * options.unit:
                 break
         at = found.at

@@ -7,6 +7,7 @@ has the same H everywhere, so that H is kept and only its rows for new features 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,18 +47,32 @@ class Curvature:
         """The curvature of some of the features, by a mask."""
         return Curvature(self.features[kept], self.weight, self.mean[kept], self.H[np.ix_(kept, kept)])
 
+    @cached_property
+    def about_zero(self) -> np.ndarray:
+        """The same about zero: where there is no intercept to follow the coefficients."""
+        H: np.ndarray = self.H + self.weight * np.outer(self.mean, self.mean)
+        return H
+
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
     ) -> Point:
         """The minimum of the penalised quadratic about the point `here`, whose slopes are `at`, from a first guess."""
-        (w, b), W = here, self.features
+        w, W = here[0], self.features
         F = at.loss + problem.penalty.value(w)
-        slope, H = at.by_w[W], self.H
-        if problem.fit_intercept:
-            slope = slope - at.by_b * self.mean
-        else:
-            H = H + self.weight * np.outer(self.mean, self.mean)
+        H, slope = self.quadratic(problem, at)
         v = penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F)
+        return self.moved(problem, at, here, v)
+
+    def quadratic(self, problem: Problem, at: FirstOrder) -> tuple[np.ndarray, np.ndarray]:
+        """H and the slopes of its features, where the best intercept follows them."""
+        slope = at.by_w[self.features]
+        if problem.fit_intercept:
+            return self.H, slope - at.by_b * self.mean
+        return self.about_zero, slope
+
+    def moved(self, problem: Problem, at: FirstOrder, here: Point, v: np.ndarray) -> Point:
+        """The point with these coefficients of its features, and the intercept that follows them."""
+        (w, b), W = here, self.features
         if problem.fit_intercept and self.weight > 0:
             b = b - at.by_b / self.weight - self.mean @ (v - w[W])
         w = w.copy()
@@ -90,5 +105,9 @@ def penalised_minimum(
         with one_blas_thread():
             return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
     l1, l2, lower, upper = strengths.of(W)
-    H = H + np.diag(l2)
-    return minimise_quadratic(H, slope + l2 * w[W] + H @ (v - w[W]), l1, lower, upper, v, precision, enough, squares)
+    if l2.any():
+        H = H.copy()
+        H.ravel()[:: len(W) + 1] += l2
+    moved = v - w[W]
+    slope = slope + l2 * w[W] + (H @ moved if moved.any() else 0.0)
+    return minimise_quadratic(H, slope, l1, lower, upper, v, precision, enough, squares)

@@ -36,7 +36,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
         return (yield from by_smoothing(problem, options))
     if options.resume is not None:
         state, known = WorkingSetState.resumed(options.resume, problem.n_coefficients, problem.loss.n_outputs)
-        judge = Judge(options.resume.facts["slope_unit"])
+        judge = Judge(options.resume.facts.get("slope_unit"))
         return (yield from newton(problem, options, state, judge, known, options.resume))
     start = problem.start or empty_start(problem)
     w, b, at = start

@@ -34,6 +34,7 @@ from riata.solvers.iterate import Iterate, Options, Saved
 MIN_JOINING_FROM_DISK = 512  # in place of MIN_JOINING, where a pass costs more than a large working set
 LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many features does no harm
 FAST = 0.1  # a curvature is kept while a step reduces the gap to this share
+SLOWLY_ENOUGH = 1e-3  # of the gap at hand, in place of `Care.enough`, after a step that left more of it than FAST
 ROUGH_PRECISION = 1e-3  # of a step while more features are to join
 STALLED = 3  # steps that lower neither F nor the gap: only rounding is left
 
@@ -135,6 +136,7 @@ def advance(
     min_joining = MIN_JOINING if small else MIN_JOINING_FROM_DISK
     if cheap and problem.loss.quadratic:
         state.prune(problem, at)
+    known_features = state.features
     features, waiting = grown(problem, state, [at], min_joining=min_joining)
     model: InnerModel | None = without_curvature(problem, features)
     if model is None:
@@ -148,7 +150,10 @@ def advance(
         model = state.curvature
     here = state.w, state.b
     precision = ROUGH_PRECISION if waiting else care.precision
-    enough = care.enough * max(min(gap, at.loss), _asked_for(problem, options))
+    # where the same features made slow progress, what their quadratic left undone shows in the slopes
+    slow = not (keep or problem.loss.quadratic or len(features) > len(known_features))
+    share = min(care.enough, SLOWLY_ENOUGH) if slow else care.enough
+    enough = share * max(min(gap, at.loss), _asked_for(problem, options))
     local = local_problem(problem, state.w, state.tangent)
     found = model.minimum(local, at, here, here, precision, enough)
     state.w, state.b = without_rounding(problem, found, options.tol)

@@ -76,12 +76,23 @@ class OutputsCurvature:
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
     ) -> Point:
         """The minimum of the penalised quadratic about the point `here`, whose slopes are `at`, from a first guess."""
-        (w, b), W, K = here, self.features, problem.loss.n_outputs
+        w, W = here[0], self.features
         F = at.loss + problem.penalty.value(w)
+        H, slope = self.quadratic(problem, at)
+        v = penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F)
+        return self.moved(problem, at, here, v)
+
+    def quadratic(self, problem: Problem, at: FirstOrder) -> tuple[np.ndarray, np.ndarray]:
+        """H and the slopes of its coefficients, where the best intercepts follow them."""
+        W, K = self.features, problem.loss.n_outputs
         slope = at.by_w[W]
         if problem.fit_intercept:
             slope = slope - self.centre * at.by_b[W % K] - at.by_b @ self.follow
-        v = penalised_minimum(problem.penalty, W, self.H, slope, w, guess[0], precision, enough, 2.0 * F)
+        return self.H, slope
+
+    def moved(self, problem: Problem, at: FirstOrder, here: Point, v: np.ndarray) -> Point:
+        """The point with these values of its coefficients, and the intercepts that follow them."""
+        (w, b), W, K = here, self.features, problem.loss.n_outputs
         step = v - w[W]
         if problem.fit_intercept:
             shift = np.bincount(W % K, self.centre * step, minlength=K)

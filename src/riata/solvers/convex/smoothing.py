@@ -32,7 +32,7 @@ from riata.solvers.convex.judge import SAMPLE_PRECISION, Judge
 from riata.solvers.convex.newton import Care, newton
 from riata.solvers.convex.working_set import WorkingSetState, check_memory, pass_part
 from riata.solvers.iterate import Iterate, Options, Saved
-from riata.solvers.saved_checks import check_array, check_facts, restoring
+from riata.solvers.saved_checks import check_facts, restoring
 
 FALL = 0.3  # of the width, from one to the next
 SOLVED = 1.0  # width: a smoothed problem is solved up to such a gap
@@ -47,10 +47,9 @@ GAP = Judge(None)
 def by_smoothing(problem: Problem, options: Options) -> Generator[Iterate, None, StopReason]:
     """One iterate for every width, each with the certified gap of the loss itself."""
     if options.resume is not None:
-        state, width, steps = _resumed(options.resume, problem.data.n_features)
-        yield from islice(
-            _iterates(problem, options, state, width, steps), 1, None
-        )  # the first was before it was saved
+        state, stage, steps = _resumed(options.resume, problem.data.n_features)
+        if stage is not None:
+            yield from _iterates(problem, options, state, stage, steps + 1)
         return StopReason.ROUNDING
     w, b, at = problem.start or empty_start(problem)
     yield Iterate(w, b, 1, float(at.loss + problem.penalty.value(w)), duality_gap(problem, w, at))
@@ -58,7 +57,7 @@ def by_smoothing(problem: Problem, options: Options) -> Generator[Iterate, None,
     sample = sample_rows(problem.data, options.memory, options.seed)
     if sample is not None:
         at = _solve_sample(replace(problem, data=sample, start=None, empty=None), problem, options, state, at)
-    yield from _iterates(problem, options, state, first_width(problem, state.w, at), 2)
+    yield from _iterates(problem, options, state, Stage(first_width(problem, state.w, at)), 2)
     return StopReason.ROUNDING
 
 
@@ -67,28 +66,43 @@ def first_width(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     return OF_GAP * min(duality_gap(problem, w, at), at.loss + problem.penalty.value(w))
 
 
-def _iterates(
-    problem: Problem, options: Options, state: WorkingSetState, width: float, first: int
-) -> Iterator[Iterate]:
-    for t, found in enumerate(minima(problem, options, state, width), first):
-        save = partial(_saved, state.w, state.b, found.width, t)
-        yield Iterate(state.w, state.b, t, found.F, found.gap, save=save)
+class Stage(NamedTuple):
+    """A width, the least gap at larger ones, and how many of these in a row have not lowered it."""
+
+    width: float
+    least_gap: float = np.inf
+    idle: int = 0
+
+    def after(self, F: float, gap: float) -> "Stage | None":
+        """The next one, if this one came to such an F and gap; None where rounding is all that is left."""
+        idle = 0 if gap < self.least_gap else self.idle + 1
+        if idle == IDLE or self.width <= NARROWEST * F:
+            return None
+        return Stage(FALL * self.width, min(gap, self.least_gap), idle)
 
 
 class Minimum(NamedTuple):
     """The minimum for one width, as the loss itself sees it; the state has the point."""
 
-    width: float
     at: FirstOrder
     F: float
     gap: float
+    stage: Stage | None  # the next one
+    start: Point  # where that begins
 
 
-def minima(problem: Problem, options: Options, state: WorkingSetState, width: float) -> Iterator[Minimum]:
+def _iterates(
+    problem: Problem, options: Options, state: WorkingSetState, stage: Stage, first: int
+) -> Iterator[Iterate]:
+    for t, found in enumerate(minima(problem, options, state, stage), first):
+        yield Iterate(state.w, state.b, t, found.F, found.gap, save=partial(_saved, state, found, t))
+
+
+def minima(problem: Problem, options: Options, state: WorkingSetState, stage: Stage) -> Iterator[Minimum]:
     """Those for falling widths from a state, which is updated in place, until rounding is all that is left."""
     quiet = replace(options, tol=0.0, resume=None)
-    least, idle = np.inf, 0
     while True:
+        width = stage.width
         at, smoothed_gap, ahead = _look(problem, options, state, width)
         if smoothed_gap > SOLVED * width:
             smooth = _smoothed(problem, problem.loss.smoothed(width))
@@ -99,14 +113,11 @@ def minima(problem: Problem, options: Options, state: WorkingSetState, width: fl
                     break
             at, _, ahead = _look(problem, options, state, width)
         F, gap = float(at.loss + problem.penalty.value(state.w)), duality_gap(problem, state.w, at)
-        yield Minimum(width, at, F, gap)
-        idle = 0 if gap < least else idle + 1
-        least = min(gap, least)
-        if idle == IDLE or width <= NARROWEST * F:
+        found = Minimum(at, F, gap, stage.after(F, gap), ahead or (state.w, state.b))
+        yield found
+        if found.stage is None:
             return
-        width *= FALL
-        if ahead is not None:
-            state.w, state.b = ahead
+        stage, (state.w, state.b) = found.stage, found.start
 
 
 def _look(
@@ -141,19 +152,24 @@ def _solve_sample(
 ) -> FirstOrder:
     """Bring the state to the minimum over a sample of the rows; the pass over all of them there."""
     sample = replace(sample, empty=empty_start(sample))
-    for found in minima(sample, options, state, first_width(problem, state.w, at)):
+    for found in minima(sample, options, state, Stage(first_width(problem, state.w, at))):
         if found.gap <= SAMPLE_PRECISION * found.F:
             break
     return best_slopes(problem, state.w, state.b)
 
 
-def _saved(w: np.ndarray, b: float, width: float, steps: int) -> Saved:
-    return Saved({"w": w}, {"b": float(b), "width": width, "steps": steps})
+def _saved(state: WorkingSetState, found: Minimum, steps: int) -> Saved:
+    """The state, where the next width begins, and that width; None where there is none."""
+    width, least_gap, idle = found.stage or (None, found.gap, 0)
+    arrays, facts = state.saved((found.F, *found.start), least_gap, idle, steps, None)
+    return Saved(arrays, facts | {"width": width})
 
 
 @restoring()
-def _resumed(saved: Saved, d: int) -> tuple[WorkingSetState, float, int]:
-    """The state, its width and the number of steps, of d features."""
-    w = check_array(saved.arrays, "w", np.float64, (d,))
-    check_facts(saved.facts, {"b": float, "width": float, "steps": int})
-    return WorkingSetState(w, saved.facts["b"], np.flatnonzero(w)), saved.facts["width"], saved.facts["steps"]
+def _resumed(saved: Saved, d: int) -> tuple[WorkingSetState, Stage | None, int]:
+    """The state where the next width begins, that width, and the number of steps, of d features."""
+    state, (_, *start) = WorkingSetState.resumed(saved, d)
+    check_facts(saved.facts, {"width": float | None})
+    state.w, state.b = start
+    width, least_gap, idle, steps = (saved.facts[name] for name in ("width", "least_gap", "idle", "steps"))
+    return state, None if width is None else Stage(width, least_gap, idle), steps

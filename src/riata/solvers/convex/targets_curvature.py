@@ -34,23 +34,36 @@ class TargetsCurvature:
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
     ) -> Point:
         """The minimum of the penalised quadratic about the point `here`, whose slopes are `at`, from a first guess."""
-        (w, b), W, K = here, self.features, problem.loss.n_outputs
-        columns, output = self.of_columns, W % K
-        order = np.argsort(columns.features)
-        place = order[np.searchsorted(columns.features, W // K, sorter=order)]
-        mean, G = columns.mean[place], columns.H
-        slope = at.by_w[W]
-        if problem.fit_intercept:
-            slope = slope - at.by_b[output] * mean
-        else:
-            G = G + np.outer(columns.mean, columns.mean)
+        w, W, K = here[0], self.features, problem.loss.n_outputs
+        place, output = self._places(K), W % K
+        G, slope = self.quadratic(problem, at)
         squares = 2.0 * (at.loss + problem.penalty.value(w))
         v = _minimum(problem, _Step(W, place, output, G, slope, squares), w, guess[0], precision, enough)
+        return self.moved(problem, at, here, v)
+
+    def quadratic(self, problem: Problem, at: FirstOrder) -> tuple[np.ndarray, np.ndarray]:
+        """H of the columns, and the slopes of its coefficients, where the best intercepts follow them."""
+        W, mean, K = self.features, self.of_columns.mean, problem.loss.n_outputs
         if problem.fit_intercept:
-            b = b - at.by_b - np.bincount(output, mean * (v - w[W]), minlength=K)
+            return self.of_columns.H, at.by_w[W] - at.by_b[W % K] * mean[self._places(K)]
+        return self.of_columns.H + np.outer(mean, mean), at.by_w[W]
+
+    def moved(self, problem: Problem, at: FirstOrder, here: Point, v: np.ndarray) -> Point:
+        """The point with these values of its coefficients, and the intercepts that follow them."""
+        (w, b), W, K = here, self.features, problem.loss.n_outputs
+        if problem.fit_intercept:
+            mean = self.of_columns.mean[self._places(K)]
+            b = b - at.by_b - np.bincount(W % K, mean * (v - w[W]), minlength=K)
         w = w.copy()
         w[W] = v
         return w, b
+
+    def _places(self, n_outputs: int) -> np.ndarray:
+        """Where the column of each coefficient is among those of the curvature."""
+        columns = self.of_columns.features
+        order = np.argsort(columns)
+        places: np.ndarray = order[np.searchsorted(columns, self.features // n_outputs, sorter=order)]
+        return places
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from riata.arrays import at_least
 from riata.coupled_passes import by_output, by_rows, coupled_losses
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
@@ -155,7 +156,8 @@ def read(
         features,
         first=first,
     )
-    sums = problem.data.sum(part)
+    in_memory = problem.data if isinstance(problem.data, InMemory) and not first else None
+    sums = problem.data.sum(part) if in_memory is None else in_memory.sum_of_products(part)
     at = summarise(sums[0], state.w, state.b) if first else None
     return at, curvature_of(problem, known, features, sums[-1]) if second else None
 
@@ -305,12 +307,10 @@ def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point
     support = np.flatnonzero(w)
     effects = np.abs(w[support]) * problem.data.moments.of(support // problem.loss.n_outputs).scale
     share = max(STEP_PRECISION, NO_EFFECT * (tol or 0.0))
-    # without an L1 penalty zero is a number as any other
-    small = (effects <= share * effects.max(initial=0.0)) & (problem.strengths.l1[support] > 0.0)
-    if not small.any():
-        return point
-    w = w.copy()
-    w[support[small]] = 0.0
+    small = support[effects <= share * effects.max(initial=0.0)]
+    if len(small):
+        w = w.copy()
+        w[small[problem.strengths.l1[small] > 0.0]] = 0.0  # without an L1 penalty zero is a number as any other
     return w, b
 
 

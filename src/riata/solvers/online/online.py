@@ -49,6 +49,7 @@ from riata.kernels.online import (
     Memory,
     Settings,
     all_weights,
+    count_weights,
     online_sweep,
     sizes_and_slopes,
 )
@@ -315,10 +316,13 @@ class Online(Method):
         return w, float(b - np.sum(w[support] * of_features(memory, "shift")[support]))
 
     def n_chosen(self, state: State) -> int:
-        """Of k features, without the work of choosing which."""
-        if self.k is None or np.count_nonzero(state.memory["candidates"] >= 0) < self.k:
-            return super().n_chosen(state)
-        return min(self.k, len(top_k.places_of_candidates(state.memory)))
+        """Without the work of choosing which, or their weights."""
+        memory = state.memory
+        if self.k is not None and np.count_nonzero(memory["candidates"] >= 0) >= self.k:
+            return min(self.k, len(top_k.places_of_candidates(memory)))
+        (level, flat), lane = self._levels(memory), int(memory["lane"][0])
+        n = int(count_weights(memory["block"], float(memory["total"][0]), float(level[lane]), float(flat), lane))
+        return n if self.k is None else min(self.k, n)
 
     def leads(self, state: State) -> Leads | None:
         """The features of any lane, the largest of them; and the alpha of the chosen lane.
@@ -340,6 +344,20 @@ class Online(Method):
         n_seen = int(np.count_nonzero(of_features(memory, "squares")))
         raised = max(1.0, float(np.sqrt(2.0 * np.log(max(n_seen, 2))) / memory["noise"][lane]))
         return Leads(pool, raised * float(self._levels(memory)[0][lane] / max(memory["total"][0], 1e-300)))
+
+    def shift(self, state: State, log_odds: float) -> float:
+        """The last steps of an intercept are noise, and much of it is also in that of the empty model.
+
+        Of that the best value is known: the log odds of all rows. What it is off by is taken from that of the chosen
+        lane, times the share of squared slopes that the lane has left: where that is calibrated, as much of a slope of
+        the empty model is also in its own.
+        """
+        memory = state.memory
+        if self.k is not None or self.half_life is not None or not memory["b_hold"].any():
+            return 0.0
+        squares = memory["slope_squares"]
+        share = min(float(squares[memory["lane"][0]] / max(squares[EMPTY], 1e-300)), 1.0)
+        return share * (log_odds - float(memory["origin"][0] + memory["b"][EMPTY]))
 
     def of_outputs(self, n_outputs: int) -> "Online":
         """The method for several margins a row."""

@@ -44,6 +44,12 @@ class ScoresSoFar:
             places = np.nan_to_num(bins).astype(np.intp) + BINS * (y > 0)
         self.weights += np.bincount(places, weight, 2 * BINS).reshape(2, BINS)
 
+    @property
+    def log_odds(self) -> float | None:
+        """Those of a positive row among all; None where all rows are of one class."""
+        negative, positive = self.weights.sum(axis=1)
+        return float(np.log(positive / negative)) if min(negative, positive) > 0.0 else None
+
     def scores(self, swapped: bool = False) -> ProgressiveScores | None:
         """The scores, of the other class as the positive one if `swapped`; None before the first row."""
         negative, positive = self.weights.sum(axis=1)

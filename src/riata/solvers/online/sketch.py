@@ -99,7 +99,7 @@ class Sketch(Online):
     def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
         places, _ = self.sizes(n_features)
         return super().bounds(places) | {
-            "table": (int(NOWHERE), places), "free": (0, places + 1), "ids": (int(NOWHERE), 2**63 - 1),
+            "table": (int(NOWHERE), places), "free": (0, places + 1), "ids": (int(NOWHERE), n_features),
             "piece": (1, 2**62),
         }  # fmt: skip
 

@@ -61,6 +61,13 @@ class Stream:
         w, b = method.model(self.state)
         return Learnt(w / self.stepper.scale, b, method.features(self.state))
 
+    def calibrated(self, log_odds: float | None) -> "Learnt":
+        """The current model, with the noise of its intercept taken out where the log odds of all rows are known."""
+        model = self.model
+        if log_odds is None:
+            return model
+        return model._replace(intercept=model.intercept + self.stepper.method.shift(self.state, log_odds))
+
     @property
     def leads(self) -> Leads | None:
         """What it leaves for an exact fit."""

@@ -9,6 +9,7 @@ norm so far, so that a step never overshoots on its own row. On the paper's rows
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -116,6 +117,10 @@ class Method(Protocol):
         """What it leaves for an exact fit; None: no more than its model."""
         return None
 
+    def shift(self, state: State, log_odds: float) -> float:
+        """What to add to the intercept of its model to take noise out, where these are the log odds of all rows."""
+        return 0.0
+
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
         """Change state.w, state.memory and sweep.margins in place; return the intercept and the largest row norm."""
         ...
@@ -141,7 +146,7 @@ class Stepper:
         safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
         rows = self.method.rows(chunk.X, self.scale)
         margins = np.empty(len(visits) if self.loss.n_outputs == 1 else (len(visits), self.loss.n_outputs))
-        plain = bool((rows.shrink == 1.0).all())
+        plain = bool(np.all(np.asarray(self.scale) == 1.0))
         sweep = Sweep(
             rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe, margins, chunk.names, plain
         )
@@ -230,6 +235,7 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
         else resumed_run_state(options.resume, method, data)
     )
     state = run.state
+    guard = nullcontext if options.resume is None else restoring  # sums that were made up lead to divisions by zero
     mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: only relative weights matter
     while not options.over(state.steps):
         if run.done == len(run.chunks):
@@ -239,7 +245,8 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
             visits = order(chunk.n_rows, stepper.batch, run.rng)
             visits = within(visits, stepper.batch, state.steps, options.max_steps)
             weight = chunk.weight / mean_weight
-            z = stepper.advance(state, chunk._replace(weight=weight), visits)
+            with guard():
+                z = stepper.advance(state, chunk._replace(weight=weight), visits)
             run.done += 1
             validated = progressive_validation(problem.loss, chunk.y[visits], z, weight[visits])
             run.progressive = run.progressive.plus(validated)

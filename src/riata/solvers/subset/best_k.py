@@ -21,6 +21,7 @@ from riata.outcome.proofs import Bound, SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_set, restoring
+from riata.solvers.subset.best_coupled import best_coupled, is_coupled
 from riata.solvers.subset.best_groups import best_groups
 from riata.solvers.subset.best_k_refits import by_refits, largest_gains
 from riata.solvers.subset.candidates import Room, first_count, make_room, next_count, room_for
@@ -37,6 +38,8 @@ EARLY_ROUNDS = 2  # their supports will change too much to be worth their rows o
 
 def best_k(problem: Problem, options: Options) -> Iterates:
     """Forward selection, swaps, and a check over all features, until no feature outside has a gain."""
+    if is_coupled(problem):
+        return (yield from best_coupled(problem, options))
     if isinstance(problem.penalty, GroupCardinality):
         return (yield from best_groups(problem, options))
     k, d, resume = problem.cardinality.k, problem.data.n_features, options.resume

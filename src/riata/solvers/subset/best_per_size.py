@@ -16,9 +16,11 @@ from riata.objective import Problem, empty_intercept, first_order, gap_unit
 from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Options
+from riata.solvers.subset.best_coupled import is_coupled
 from riata.solvers.subset.best_groups import check_memory, refitted, searched
 from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.candidates import first_count, make_room, next_count, room_for
+from riata.solvers.subset.coupled_per_size import coupled_per_size
 from riata.solvers.subset.global_bound import Bounded, Size, quadratic_bounds, true_bounds
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.planes import Costs
@@ -37,7 +39,7 @@ class BestPerSize:
 
     models: list[Fitted]
     proof: SwapOptimalPath | RefittedSupports
-    bounded: Callable[[], Bounded]  # what no model of each size has an objective below
+    bounded: Callable[[], Bounded] | None  # what no model of each size has an objective below; None: not known
 
     @property
     def objectives(self) -> np.ndarray:
@@ -46,6 +48,9 @@ class BestPerSize:
 
 def best_per_size(problem: Problem, k_max: int, options: Options, made: Made = untold) -> BestPerSize:
     """The best model found for every number of features up to k_max."""
+    if is_coupled(problem):
+        models, proof = coupled_per_size(problem, k_max, options, made)
+        return BestPerSize(models, proof, None)
     with one_blas_thread():  # hundreds of small factorisations
         if isinstance(problem.penalty, GroupCardinality):
             return _groups_per_size(problem, k_max, options, made)

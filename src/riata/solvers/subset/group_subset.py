@@ -1,12 +1,16 @@
 """The search for k groups of columns with the least squared loss, in memory, on the products of all columns.
 
-With the columns of the set S, their weights A h_S, A = H_SS^-1, and the residuals of the other columns given S,
+With the columns of the set S, R'R = H_SS, the other columns Z = R'^-1 H_S beside them, and their weights R^-1 y,
+y = R'^-1 h_S, the residuals of the other columns given S are
 
-    c = h - H'_S A h_S,    V = H - H'_S A H_S,
+    c = h - Z'y,    V = H - Z'Z,
 
-twice the squared loss (as in `kernels.subset`) decreases by c_g' V_gg^-1 c_g when group g enters, and increases by
-w_i' A_ii^-1 w_i when group i leaves. A column that is a combination of those before it, as the last level of a category
-is of the others, keeps the weight 0.
+and twice the squared loss (as in `kernels.subset`) decreases by c_g' V_gg^-1 c_g when group g enters, and increases by
+w_i' (H_SS^-1)_ii^-1 w_i when group i leaves. A column that is a combination of those before it, as the last level of a
+category is of the others, keeps the weight 0.
+
+The largest group of a set comes first, and its part of R is kept from one set to the next: with a category of thousands
+of levels the rest costs little beside it.
 """
 
 from collections.abc import Iterable
@@ -27,7 +31,23 @@ class GroupOutlook(NamedTuple):
     weights: np.ndarray
     reduction: float  # twice that of the squared loss, from the empty set
     gains: np.ndarray  # of adding each group outside; -inf inside
-    costs: np.ndarray  # of removing each member
+
+
+class Factor(NamedTuple):
+    """Columns that are no combinations of those before them, and the Cholesky factor R of their products, R'R."""
+
+    columns: np.ndarray
+    R: np.ndarray
+
+    def below(self, right: np.ndarray) -> np.ndarray:
+        """R'^-1 times a vector, or columns."""
+        if not len(self.columns):
+            return right
+        solved: np.ndarray = linalg.solve_triangular(self.R, right, trans="T", check_finite=False)
+        return solved
+
+
+NO_COLUMNS = Factor(np.empty(0, dtype=np.int64), np.zeros((0, 0)))
 
 
 class GroupSubset:
@@ -44,6 +64,7 @@ class GroupSubset:
         self._of_one_size = [
             np.flatnonzero(sizes == size) for size in np.unique(sizes)
         ]  # their gains are found at once
+        self._largest: tuple[int, Factor] = (-1, NO_COLUMNS)  # the first group of the last set, and its factor
         self.go_to([])
 
     def go_to(self, members: Iterable[int]) -> None:
@@ -59,7 +80,7 @@ class GroupSubset:
     def backward(self, k: int) -> None:
         """Remove the group that helps least, until there are k."""
         while len(self.members) > k:
-            self.go_to(self._without(int(np.argmin(self.outlook.costs))))
+            self.go_to(self._without(int(np.argmin(self._costs()))))
 
     def swap(self, k: int) -> None:
         """The best addition or swap each time, until none gains enough.
@@ -73,59 +94,99 @@ class GroupSubset:
                 self.go_to(members)
                 return
 
-    def moves(self, k: int, count: int) -> list[list[int]]:
+    def moves(self, k: int, count: int, even_without_gain: bool = False) -> list[list[int]]:
         """The best sets, `count` at most, one addition (below k members) or one swap away that gain enough."""
+        least = -np.inf if even_without_gain else self._min_gain
         bases = [self.members] if len(self.members) < k else [self._without(i) for i in range(len(self.members))]
         outlooks = [self._outlook(base) for base in bases]
         before = self.outlook.reduction
         gains = np.array([after.reduction + after.gains - before for after in outlooks]).reshape(len(bases), -1)
+        gains[:, self.members] = -np.inf  # who leaves does not come back
         order = np.argsort(-gains, axis=None, kind="stable")[:count]
         places = [np.unravel_index(place, gains.shape) for place in order]
-        return [[*bases[i], int(g)] for i, g in places if gains[i, g] > self._min_gain]
+        return [[*bases[i], int(g)] for i, g in places if gains[i, g] > least]
 
     def _without(self, i: int) -> list[int]:
         return self.members[:i] + self.members[i + 1 :]
 
     def _outlook(self, members: list[int]) -> GroupOutlook:
-        inside = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *(self._columns[g] for g in members)]))
-        places, R = _independent(self._H[np.ix_(inside, inside)])
-        support = inside[places]
-        rows = self._H[support]
-        A = linalg.cho_solve((R, False), np.eye(len(support))) if len(support) else np.empty((0, 0))
-        weights, W = A @ self._h[support], A @ rows
-        c = self._h - weights @ rows
+        factor = self._factor(members)
+        support, y = factor.columns, factor.below(self._h[factor.columns])
         gains = np.full(len(self._columns), -np.inf)
         for groups in self._of_one_size:
             outside = np.setdiff1d(groups, members)
             if len(outside):
-                gains[outside] = self._gains(np.array([self._columns[g] for g in outside]), rows, W, c)
-        costs = np.array([_cost(A, weights, np.isin(support, self._columns[g])) for g in members])
-        return GroupOutlook(support, weights, float(weights @ self._h[support]), gains, costs)
+                gains[outside] = self._gains(np.array([self._columns[g] for g in outside]), factor, y)
+        weights = linalg.solve_triangular(factor.R, y, check_finite=False) if len(support) else y
+        order = np.argsort(support)
+        return GroupOutlook(support[order], weights[order], float(y @ y), gains)
 
-    def _gains(self, columns: np.ndarray, rows: np.ndarray, W: np.ndarray, c: np.ndarray) -> np.ndarray:
+    def _factor(self, members: list[int]) -> Factor:
+        """Of the columns of some groups, the largest group first."""
+        if not members:
+            return NO_COLUMNS
+        first, *others = sorted(members, key=lambda g: -len(self._columns[g]))
+        if self._largest[0] != first:
+            self._largest = first, _extended(NO_COLUMNS, self._H, self._columns[first])
+        factor = self._largest[1]
+        return _extended(factor, self._H, np.concatenate([self._columns[g] for g in others])) if others else factor
+
+    def _gains(self, columns: np.ndarray, factor: Factor, y: np.ndarray) -> np.ndarray:
         """c_g' V_gg^-1 c_g for groups of one size, each a row of `columns`, without directions that S explains."""
-        explained = np.moveaxis(rows[:, columns], 0, -1) @ np.swapaxes(np.moveaxis(W[:, columns], 0, -1), 1, 2)
-        V = self._H[columns[:, :, None], columns[:, None, :]] - explained
+        Z = factor.below(self._H[np.ix_(factor.columns, columns.ravel())])
+        c = self._h[columns] - (y @ Z).reshape(columns.shape)
+        by_group = np.moveaxis(Z.reshape(-1, *columns.shape), 1, 0)
+        V = self._H[columns[:, :, None], columns[:, None, :]] - np.swapaxes(by_group, 1, 2) @ by_group
         if columns.shape[1] > BLOCK_COLUMNS:
-            return np.array([_large_gain(V_g, c[its]) for V_g, its in zip(V, columns, strict=True)])
+            return np.array([_large_gain(V_g, c_g) for V_g, c_g in zip(V, c, strict=True)])
         values, vectors = np.linalg.eigh(V)
-        along = np.einsum("gij,gi->gj", vectors, c[columns])
+        along = np.einsum("gij,gi->gj", vectors, c)
         gains: np.ndarray = np.sum(np.where(values > COLLINEAR, along**2 / np.maximum(values, COLLINEAR), 0.0), axis=1)
         return gains
 
+    def _costs(self) -> list[float]:
+        """What it costs to remove each member: from its part of H_SS^-1, or, of a large one, by what the others do."""
+        (support, weights, reduction, _), factor = self.outlook, self._factor(self.members)
+        costs = []
+        for i, g in enumerate(self.members):
+            its = np.isin(factor.columns, self._columns[g])
+            if 2 * np.count_nonzero(its) > len(its):
+                others = self._factor(self._without(i))
+                left = others.below(self._h[others.columns])
+                costs.append(reduction - float(left @ left))
+                continue
+            part = factor.below(np.eye(len(its))[:, its])
+            w = weights[np.isin(support, self._columns[g])]
+            costs.append(float(w @ np.linalg.solve(part.T @ part, w)) if len(w) else 0.0)
+        return costs
+
+
+def _extended(factor: Factor, H: np.ndarray, columns: np.ndarray) -> Factor:
+    """A factor with those of some more columns that are no combinations of columns before them."""
+    Z = factor.below(H[np.ix_(factor.columns, columns)])
+    kept, corner = _independent(H[np.ix_(columns, columns)] - Z.T @ Z)
+    return Factor(np.append(factor.columns, columns[kept]), _joined(factor.R, Z[:, kept], corner))
+
 
 def _independent(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The columns that are no combination of those before them, and the Cholesky factor R of their products, R'R."""
-    places, R = np.empty(0, dtype=np.int64), np.zeros((0, 0))
-    for start in range(0, len(H), BLOCK_COLUMNS):  # by blocks, for the speed of matrix products
-        its = np.arange(start, min(start + BLOCK_COLUMNS, len(H)))
-        Z = linalg.solve_triangular(R, H[np.ix_(places, its)], trans="T") if len(places) else np.empty((0, len(its)))
-        left = H[np.ix_(its, its)] - Z.T @ Z
-        new = independent(left)
-        corner = linalg.cholesky(left[np.ix_(new, new)]) if new.any() else np.empty((0, 0))
-        R = np.block([[R, Z[:, new]], [np.zeros((len(corner), len(R))), corner]])
-        places = np.append(places, its[new])
-    return places, R
+    """The places of columns that are no combination of those before them, and the factor R of their products: by
+    halves, for the speed of matrix products."""
+    if len(H) <= BLOCK_COLUMNS:
+        kept = np.flatnonzero(independent(H))
+        return kept, linalg.cholesky(H[np.ix_(kept, kept)]) if len(kept) else NO_COLUMNS.R
+    half = len(H) // 2
+    first = Factor(*_independent(H[:half, :half]))
+    Z = first.below(H[first.columns, half:])
+    others, corner = _independent(H[half:, half:] - Z.T @ Z)
+    return np.append(first.columns, half + others), _joined(first.R, Z[:, others], corner)
+
+
+def _joined(R: np.ndarray, Z: np.ndarray, corner: np.ndarray) -> np.ndarray:
+    """The factor of columns from that of the first ones and the corner of the others."""
+    size = len(R)
+    whole = np.zeros((size + len(corner),) * 2, order="F")  # as LAPACK takes it
+    whole[:size, :size], whole[:size, size:], whole[size:, size:] = R, Z, corner
+    return whole
 
 
 def _large_gain(V: np.ndarray, c: np.ndarray) -> float:
@@ -133,8 +194,3 @@ def _large_gain(V: np.ndarray, c: np.ndarray) -> float:
     R, pivots, rank, _ = linalg.lapack.dpstrf(V, tol=COLLINEAR)
     z = linalg.solve_triangular(R[:rank, :rank], c[pivots[:rank] - 1], trans="T") if rank else np.zeros(0)
     return float(z @ z)
-
-
-def _cost(A: np.ndarray, weights: np.ndarray, its: np.ndarray) -> float:
-    """w_i' A_ii^-1 w_i, for the columns of the mask `its`."""
-    return float(weights[its] @ np.linalg.solve(A[np.ix_(its, its)], weights[its])) if its.any() else 0.0

@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riata.arrays import Array, at_least, namespace, to_host
+from riata.arrays import Array, at_least
 from riata.data.chunk import Chunk, gathered
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.remote import Remote
-from riata.matrices.dense import curved
+from riata.matrices.matrix import Matrix
 from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
-from riata.positive import solve_positive, upper_squares
+from riata.positive import solve_positive
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
+from riata.solvers.subset.refit_columns import Columns, DenseColumns, SparseColumns, stay_sparse
 from riata.threads import one_blas_thread
 
 REFIT_PRECISION = 1e-12  # of the empty model's loss: how far above the least objective a fit may end
@@ -29,7 +30,6 @@ LAST_STEP = 1e-3  # of the largest coefficient: Newton's last step is no longer
 BESIDE = 3  # numbers of a row that are kept beside the columns: a constant, its target and its weight
 SHARE_OF_COPY = 0.25  # of the memory: names, chunks and sums take the rest
 SHARE_OF_BLOCK = 1 / 64  # of the memory: a pass makes about four arrays of the size of a block, on every core
-NEGLIGIBLE_CURVATURE = 1e-10  # of the largest: Newton's steps leave out rows of less
 
 
 class Fitted(NamedTuple):
@@ -37,7 +37,7 @@ class Fitted(NamedTuple):
 
     support: np.ndarray
     coef: np.ndarray  # of the support
-    intercept: float
+    intercept: Any  # a number, or one for each output
     objective: float
 
 
@@ -128,6 +128,9 @@ class Refits:
     def _narrowed(self, columns: np.ndarray) -> Dataset:
         mean, scale, constant = self._mean[columns], self._scale[columns], float(self._problem.fit_intercept)
 
+        if self._sparse(columns):
+            return cut_to(self._problem, columns).data
+
         def cut(chunk: Chunk) -> Chunk:
             return chunk._replace(X=chunk.X.standardised(columns, mean, scale, constant))
 
@@ -135,23 +138,30 @@ class Refits:
 
     def _newton(self, columns: np.ndarray, support: np.ndarray, start: tuple[np.ndarray, float]) -> "_Newton":
         coef, intercept = start
-        places = np.append(np.searchsorted(columns, support), len(columns))
+        places = np.searchsorted(columns, support)
         v = np.append(coef * self._scale[support], intercept + self._mean[support] @ coef)
         l2 = np.append(self._l2[support] / self._scale[support] ** 2, 0.0)
-        return _Newton(places, v, l2, REFIT_PRECISION * self._unit)
+        standard = None
+        if self._sparse(columns):
+            standard = self._mean[support], self._scale[support], float(self._problem.fit_intercept)
+        else:
+            places = np.append(places, len(columns))
+        return _Newton(places, v, l2, REFIT_PRECISION * self._unit, standard)
+
+    def _sparse(self, columns: np.ndarray) -> bool:
+        """Whether columns are taken as they are, not as a dense copy."""
+        data = self._problem.data
+        return isinstance(data, InMemory) and stay_sparse(data, columns, self._mean[columns], self._scale[columns])
 
     def _second_order(self, newtons: list["_Newton"]) -> Callable[[Chunk], tuple[Any, ...]]:
         """What a chunk adds to loss, slope and curvature of every support at its trial point."""
         loss = self._problem.loss
 
-        def sums(newton: _Newton, A: Array, y: Array, weight: Array) -> tuple[float, np.ndarray, np.ndarray]:
-            xp = namespace(A)
-            z = A @ xp.asarray(newton.trial)
+        def sums(newton: _Newton, A: Columns, y: Array, weight: Array) -> tuple[float, np.ndarray, np.ndarray]:
+            z = A.margins(newton.trial)
             curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
-            slope = to_host(A.T @ (weight * loss.derivative(y, z)))
-            root = xp.sqrt(weight * curvature)
-            rows = curved(root, NEGLIGIBLE_CURVATURE) if xp is np else slice(None)
-            return float(weight @ loss.value(y, z)), slope, _squares(A[rows, :] * root[rows, None])
+            slope = A.slopes(weight * loss.derivative(y, z))
+            return float(weight @ loss.value(y, z)), slope, A.squares(weight * curvature)
 
         return _of_each(newtons, sums)
 
@@ -159,8 +169,8 @@ class Refits:
         """What a chunk adds to the losses of every support at all LENGTHS of its step."""
         loss = self._problem.loss
 
-        def losses(newton: _Newton, A: Array, y: Array, weight: Array) -> np.ndarray:
-            z, dz = (A @ namespace(A).asarray(v) for v in (newton.v, newton.step))
+        def losses(newton: _Newton, A: Columns, y: Array, weight: Array) -> np.ndarray:
+            z, dz = (A.margins(v) for v in (newton.v, newton.step))
             with np.errstate(over="ignore"):
                 return np.array([float(weight @ loss.value(y, z + length * dz)) for length in LENGTHS.tolist()])
 
@@ -210,10 +220,24 @@ def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> 
 class _Newton:
     """Newton's method for one support: its current point v and the next one, `trial`."""
 
-    def __init__(self, places: np.ndarray, v: np.ndarray, l2: np.ndarray, slack: float):
-        self.places, self.v, self.trial, self._l2, self._slack = places, v, v, l2, slack
+    def __init__(
+        self,
+        places: np.ndarray,
+        v: np.ndarray,
+        l2: np.ndarray,
+        slack: float,
+        standard: tuple[np.ndarray, np.ndarray, float] | None = None,
+    ):
+        self._places, self._standard = places, standard  # of its columns; their means, scales and constant, if sparse
+        self.v, self.trial, self._l2, self._slack = v, v, l2, slack
         self.F, self.decrement, self.done = np.inf, np.inf, False
         self.step = np.zeros_like(v)
+
+    def columns(self, X: Matrix) -> Columns:
+        """Its columns of some rows."""
+        if self._standard is None:
+            return DenseColumns(X.columns(self._places))
+        return SparseColumns(X, self._places, *self._standard)
 
     def take(self, loss: float, slope: np.ndarray, H: np.ndarray) -> None:
         """Move to the trial point if it is better, and choose the next one; otherwise go half as far."""
@@ -250,15 +274,10 @@ class _Newton:
 
 
 def _of_each(
-    newtons: list[_Newton], f: Callable[[_Newton, Array, Array, Array], Any]
+    newtons: list[_Newton], f: Callable[[_Newton, Columns, Array, Array], Any]
 ) -> Callable[[Chunk], tuple[Any, ...]]:
     """What a chunk adds for every support: f(newton, its columns, targets, weights)."""
-    return lambda chunk: tuple(f(newton, chunk.X.columns(newton.places), chunk.y, chunk.weight) for newton in newtons)
-
-
-def _squares(A: Array) -> np.ndarray:
-    """A'A, of which only the upper triangle is used."""
-    return upper_squares(A) if namespace(A) is np else to_host(A.T @ A)
+    return lambda chunk: tuple(f(newton, newton.columns(chunk.X), chunk.y, chunk.weight) for newton in newtons)
 
 
 def solved(H: np.ndarray, right: np.ndarray) -> np.ndarray:

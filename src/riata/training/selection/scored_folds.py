@@ -166,7 +166,7 @@ def _path_of(
     if search.by == "alpha":
         alphas = None if like is None else like.values
         return path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
-    if like is not None and spec.groups is None:
+    if like is not None and spec.groups is None and spec.one_by_one:
         return rough_k_path(data, spec, like.values[1:].tolist(), model_made)
     if like is not None:
         return k_path(data, spec, int(like.values[-1]), bounded=False)

@@ -115,7 +115,8 @@ def _with_ridge(
 
 def _ridge_is_open(spec: Spec, rule: str) -> bool:
     """Whether a ridge is to be chosen beside k: not where one is given, nor where models are moved away from it."""
-    return spec.ridge is None and spec.groups is None and rule not in CRITERIA and not shares_tried(spec)
+    asked_for = spec.ridge is not None or bool(shares_tried(spec))
+    return not asked_for and spec.groups is None and spec.one_by_one and rule not in CRITERIA
 
 
 def _as_it_is(rows: ScoredRows) -> ScoredRows:

@@ -1,0 +1,50 @@
+"""Levels of the rows of a column: strings, each of which is looked at once where a file has them as codes."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.columns.arrow_values import arrow_of, values_of
+from riata.data.columns.column import as_strings
+from riata.kernels.text_hashing import first_uses
+
+WORTH_COMPILING = 10_000  # rows: for fewer, importing numba takes longer
+
+
+class LevelsOfRows(NamedTuple):
+    """Strings, in the order in which rows have them first, and the place of each row's; -1 where it is missing."""
+
+    strings: pa.Array
+    places: np.ndarray | None  # None: every row has its own, which may be missing
+
+    @property
+    def missing(self) -> np.ndarray | None:
+        """Which strings are missing; None where none of them are."""
+        return values_of(self.strings.is_null()) if self.strings.null_count else None
+
+    def of_rows(self, codes: np.ndarray, missing: int) -> np.ndarray:
+        """From a code of each of the strings to one of each row, with a code for those that are missing."""
+        if self.places is None:
+            return codes
+        of_rows: np.ndarray = np.append(codes, missing).astype(np.int32)[self.places]  # the last is that of -1
+        return of_rows
+
+
+def levels_of_rows(column: pa.Array) -> LevelsOfRows:
+    """The levels of a column; a level that no row has is not among them."""
+    kind = column.type
+    coded = pa.types.is_dictionary(kind) and (
+        pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
+    )
+    if not coded or len(column) < WORTH_COMPILING or column.dictionary.null_count:
+        return LevelsOfRows(as_strings(column), None)
+    there = column.drop_null() if column.null_count else column
+    used = np.empty(len(column.dictionary), np.int32)
+    codes = values_of(there.indices).astype(np.int32)
+    used = used[: first_uses(codes, np.full(len(used), -1, np.int32), used)]
+    places = codes
+    if len(there) < len(column):
+        places = np.full(len(column), -1, np.int32)
+        places[values_of(column.is_valid())] = codes
+    return LevelsOfRows(column.dictionary.take(arrow_of(used)), places)

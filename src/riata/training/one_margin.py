@@ -1,0 +1,75 @@
+"""One linear function: moved, recoded, fitted or chosen along a path, and put back into what was asked for."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from riata.data.dataset import Dataset
+from riata.data.folds import Folds
+from riata.errors import OptionError
+from riata.outcome.proofs import NoBound
+from riata.solvers.registry import SOLVERS
+from riata.training.fitting import Fit, fit
+from riata.training.offsets import with_offsets
+from riata.training.origin import far_origin
+from riata.training.progress import pass_progress, path_progress
+from riata.training.recoding import numbered_or_recoded
+from riata.training.selection.asked import Search, search_of
+from riata.training.selection.fits import debiased, fit_selected
+from riata.training.spec import Spec
+
+Warn = Callable[[str], None]
+
+
+def fit_margin(
+    data: Dataset, spec: Spec, validation: Dataset | None, folds: Folds | None, warn: Warn, label: str = ""
+) -> Fit:
+    """Fit one linear function, with a progress bar if asked for and a warning if it did not converge."""
+    data, of_loss = with_offsets(data, spec)
+    validation = None if validation is None else with_offsets(validation, spec)[0]
+    spec = of_loss
+    search, origin = search_of(spec), far_origin(data, spec)
+    spec, recoding = numbered_or_recoded(spec, data)
+    spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
+    if origin is not None:
+        data, validation = origin.moved(data), validation and origin.moved(validation)
+    if recoding is not None:
+        data, validation = recoding.of(data), validation and recoding.of(validation)
+    fitted: Fit
+    if search is not None:
+        with path_progress(spec.verbose, label) as progress:
+            search = replace(_within(search, spec, data, warn), folds=folds)
+            fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
+    elif spec.debias == "auto":
+        raise OptionError(
+            "debias='auto' is chosen by scores along a path: give alpha as 'auto', too, or debias a share"
+        )
+    elif validation is not None:
+        raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
+    else:
+        with pass_progress(spec.verbose, label, spec) as progress:
+            fitted = fit(data, spec, progress)
+    if spec.debias and search is None:  # a search has scored, and moved, all models of its path
+        fitted = debiased(fitted, data)
+    if recoding is not None:
+        fitted = recoding.back(fitted)
+    if origin is not None:
+        fitted = origin.moved_back(fitted)
+    if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
+        warn(f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}")
+    bound = fitted.result.bound
+    asked = spec.certify is not None and spec.certify is not False  # a gap of 0 is asked for, too
+    if asked and isinstance(bound, NoBound) and bound.ridge is not None:
+        warn(
+            "nothing was certified: without a ridge there is no bound here to search by, as where features are "
+            "combinations of others (all levels of a column are); give a small ridge, such as 0.01, or a coef_limit"
+        )
+    return fitted
+
+
+def _within(search: Search, spec: Spec, data: Dataset, warn: Warn) -> Search:
+    """A search for no more features than there are, with a note where it was asked to go further."""
+    most = spec.n_choices(data.n_features)
+    if not isinstance(search.k_max, int) or search.k_max <= most:
+        return search
+    warn(f"there are {most} {spec.counted}: the path ends there, and not at k_max={search.k_max}")
+    return replace(search, k_max=most)
