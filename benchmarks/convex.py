@@ -132,7 +132,7 @@ def report(rows):
         peers = [r for r in results if r["solver"] != "riata" and certified(r)]
         best = min(peers, key=lambda r: r["warm"], default=None)
         if ours:
-            its = ["none in time", "", ""]
+            its = ["none in time" if len(results) > 1 else "not run", "", ""]
             if best:
                 its = [best["solver"], f"{best['warm']:.3f}", f"{best['warm'] / ours['warm']:.1f}"]
             lines.append("| " + " | ".join([name, f"{ours['warm']:.3f}", *its, f"{ours['first']:.2f}"]) + " |")

@@ -5,9 +5,8 @@
 
 As `convex.py`, to the same certified gap, but in processor seconds on one core (`--cores 2`: two), so that other work
 on the machine hardly counts. A solver is stopped at the limit, loading not counted, or where it can no longer be the
-fastest peer. Every result is kept in build/hard.json as
-soon as it is there, and what is kept is not measured again: cases can be run one at a time, and a run that was stopped
-goes on. The table has all that is kept.
+fastest peer. Every result is kept in build/hard.json as soon as it is there, and what is kept is not measured again:
+cases can be run one at a time, and a run that was stopped goes on. The table has all that is kept.
 """
 
 import argparse
@@ -39,8 +38,8 @@ same matrix in the layout it likes best, runs in a process of its own, and must 
 {convex.TARGET:g}, relative to the loss of the empty model, by riata's certificate on its coefficients. Times are
 processor seconds on one core, the best of up to three warm runs. The ratio is the time of the fastest certified peer
 over riata's. A solver is stopped at its limit, which is {COMPILING} s and {TRIES} times the fastest peer's time so far,
-and {LIMIT} s at most; one that is not certified by then is not asked
-for smaller alphas of the same problem: *none in time* says that of all peers.
+and {LIMIT} s at most; one that is not certified by then is not asked for smaller alphas of the same problem: *none in
+time* says that of all peers that were asked.
 """
 
 

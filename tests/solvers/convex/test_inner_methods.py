@@ -58,6 +58,19 @@ def test_degenerate_data(case, loss, ratio, standardize, fit_intercept, layout, 
     assert np.isfinite(result.coef).all()
 
 
+@settings(max_examples=40)
+@given(case=degenerate(), loss=st.sampled_from(["squared", "logistic", "poisson"]), fit_intercept=st.booleans(),
+       layout=st.sampled_from(["dense", "csr"]), method=st.sampled_from(METHODS))  # fmt: skip
+def test_a_path_of_degenerate_data_is_certified_as_far_as_it_goes(case, loss, fit_intercept, layout, method):
+    X, rng = case
+    y = targets_for(LOSSES[loss], X, rng)
+    assume(not LOSSES[loss].labels or len(set(y)) == 2)
+    with forced(method):
+        found = path(InMemory(LAYOUTS[layout](X), y), Spec(loss=loss, fit_intercept=fit_intercept), length=8)
+    assert found.gaps.max() <= 1e-6
+    assert np.isfinite(found.coefs).all()
+
+
 @pytest.mark.parametrize(("loss", "layout", "options"), every_pair(SMOOTH, LAYOUTS_OF_COLUMNS, OPTIONS))
 def test_both_methods_find_the_same_minimum(loss, layout, options):
     X, y = make(loss)

@@ -5,14 +5,14 @@ quadratic: by its matrix (`outputs_curvature`), or along the columns, by coordin
 entries that this costs less than the matrix.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.kernels.outputs import Derivatives, Moving, RowCurvatures, output_curvatures, sweep_outputs
 from riata.losses import SeveralMargins
-from riata.objective import FirstOrder, Problem, Side, Start, duality_gap, first_order
+from riata.objective import FirstOrder, Problem, Side, Start, duality_gap, first_order, has_dual_bound
 from riata.penalties import Strengths
 from riata.solvers.convex.column_quadratic import extrapolated
 from riata.solvers.convex.columns import FASTER, Columns, one_by_one
@@ -24,6 +24,7 @@ from riata.threads import one_blas_thread
 LARGEST_COPY = 1 << 22  # entries of dense columns: passes over larger ones, by several threads, are as fast
 STEPS = 50
 SWEEPS = 8  # between two looks at the slopes of all coefficients
+FAST = 0.1  # a curvature is kept while a step reduces the gap to this share
 LOOKS = 50  # of one Newton step, at most
 LAST_LOOK = 0.03  # of what all sweeps of a step gained: less gain ends it
 VISITS = 100.0  # to every column, by sweeps of one Newton step: a guess
@@ -40,6 +41,7 @@ class OutputColumns:
     rows: InMemory
     columns: Columns | None  # one by one, where sweeps along them cost less than products
     origin: np.ndarray  # what was taken off each of these
+    kept: list[OutputsCurvature] = field(default_factory=list)  # the curvature of the last step, if it served
 
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
@@ -52,7 +54,7 @@ class OutputColumns:
         with one_blas_thread():
             if self.columns is None:
                 in_play = np.flatnonzero(np.isin(every, self.features))
-                v, b = _minimise(restricted, in_play, w[every], b, precision, enough)
+                v, b = _minimise(restricted, in_play, w[every], b, precision, enough, self.kept)
             else:
                 v, b = _minimise_along(restricted, self.columns, self.origin, w[every], b, enough)
         w = np.zeros_like(w)
@@ -92,25 +94,46 @@ def output_columns(problem: Problem, coefficients: np.ndarray) -> OutputColumns 
 
 
 def _minimise(
-    problem: Problem, in_play: np.ndarray, v: np.ndarray, b: np.ndarray, precision: float, enough: float
+    problem: Problem,
+    in_play: np.ndarray,
+    v: np.ndarray,
+    b: np.ndarray,
+    precision: float,
+    enough: float,
+    kept: list[OutputsCurvature],
 ) -> Point:
-    """Newton steps by the matrix of the quadratic, until one gains hardly anything."""
+    """Newton steps by the matrix of the quadratic, until the gap is small enough, or one gains hardly anything.
+
+    The matrix is `kept` for further steps, and for the minimum of the next alpha, until they gain too little by it.
+    """
     loss = problem.loss
     assert isinstance(loss, SeveralMargins)
     at = first_order(problem, v, b)
-    F = at.loss + problem.penalty.value(v)
+    F, gap = at.loss + problem.penalty.value(v), _gap(problem, v, at)
     for _ in range(STEPS):
-        sums = problem.data.sum(outputs_products_part(problem, loss, v, b, in_play))
-        quadratic = OutputsCurvature.of(problem, in_play, sums)
-        far = quadratic.minimum(problem, at, (v, b), (v, b), precision, LAST_SHARE * enough)
+        fresh = not kept
+        if fresh:
+            sums = problem.data.sum(outputs_products_part(problem, loss, v, b, in_play))
+            kept.append(OutputsCurvature.of(problem, in_play, sums))
+        far = kept[0].minimum(problem, at, (v, b), (v, b), precision, LAST_SHARE * enough)
         found = _no_worse(problem, (v, b), far, F)
+        if found is None and fresh:
+            break
         if found is None:
-            break
+            kept.clear()
+            continue
         gain, (v, b), at = F - found[0], *found[1:]
-        F = found[0]
-        if gain <= max(LAST_GAIN * F, LAST_SHARE * enough):
+        F, gap_before, gap = found[0], gap, _gap(problem, v, at)
+        if gap <= enough or (fresh and gain <= max(LAST_GAIN * F, LAST_SHARE * enough)):
             break
+        if not gap <= FAST * gap_before:  # where it falls fast the curvature is good enough for a step more
+            kept.clear()
     return v, b
+
+
+def _gap(problem: Problem, v: np.ndarray, at: FirstOrder) -> float:
+    """The duality gap; infinite where there is none."""
+    return duality_gap(problem, v, at) if has_dual_bound(problem) else np.inf
 
 
 def _no_worse(problem: Problem, near: Point, far: Point, F: float) -> tuple[float, Point, FirstOrder] | None:
