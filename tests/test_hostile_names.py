@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from riata.cli import main
+from riata.reporting.terminal.wording import as_typed
 from riata.visible_text import visible
 
 COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -79,3 +80,9 @@ def test_predictions_for_spreadsheets_hold_no_formula(hostile):
     assert [text.removeprefix("'") for text in safe] == plain
     assert not any(text.startswith(("=", "@")) for text in safe)
     assert pq.read_table("safe.parquet").column("prediction").to_pylist() == safe
+
+
+def test_a_name_of_nested_brackets_does_not_keep_a_sentence_waiting():
+    """Python's parser takes twice as long for each further one."""
+    sentence = f"column {'csv={' * 200 + '}' * 200!r} is odd; leave it out: drop=['a']"
+    assert as_typed(sentence).endswith("leave it out: --drop a")

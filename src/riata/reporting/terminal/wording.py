@@ -15,6 +15,7 @@ from itertools import cycle
 from riata.training.parameters import PARAMETERS, Kind
 
 ELLIPSIS = {...}  # csv={...} in a sentence: whatever there is to say
+MOST_NESTED = 8  # brackets in a list or dictionary that riata writes
 
 
 @cache
@@ -50,6 +51,8 @@ def _literal(text: str) -> str | None:
     """The list or dictionary that a text begins with, as Python writes it."""
     closing = "]" if text[0] == "[" else "}"
     for at in (i for i, letter in enumerate(text) if letter == closing):
+        if sum(map(text[:at].count, "[{(")) > MOST_NESTED:  # a name made to keep Python's parser busy for hours
+            return None
         with suppress(ValueError, SyntaxError):
             ast.literal_eval(text[: at + 1])
             return text[: at + 1]
