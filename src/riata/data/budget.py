@@ -51,6 +51,15 @@ def chunk_bytes(memory: int) -> int:
     return min(memory // 32, LARGEST_CHUNK)
 
 
+def wide_chunk_bytes(memory: int, n_features: int) -> int:
+    """The same where a chunk is a part of a file, as it lies there: nothing is decoded and copied.
+
+    Sums over rows so wide that a chunk has few of them are as large as it, and to make and add them would take longer
+    than to read the rows.
+    """
+    return min(memory // 16, 4 * 8 * n_features)
+
+
 def in_memory_bytes(memory: int) -> int:
     """The largest size of data that is loaded into memory as a whole."""
     return memory // 4

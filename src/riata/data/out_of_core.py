@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
-from riata.data.budget import chunk_bytes, in_memory_bytes, in_words
+from riata.data.budget import chunk_bytes, in_memory_bytes, in_words, wide_chunk_bytes
 from riata.data.chunk import Chunk, added, copied, targets_alone
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
@@ -42,8 +42,6 @@ class OutOfCore(Dataset):
         super().__init__(facts_of(profile, profile.n_rows, memory, source.single_pass))
         self.source, self._encoding, self._budget = source, profile.encoding, memory
         per_row = max(self._encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
-        self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
-        self.n_chunks = -(-profile.n_read // self.chunk_rows)
         self._cache_folder = cache if isinstance(cache, str) else None
         self._columns = self._encoding.columns or source.schema.names[:1]  # without any, rows would not be counted
         # the file has no names, and no place for rows of a model without features
@@ -52,6 +50,11 @@ class OutOfCore(Dataset):
         self._decoded: DecodedBatches | None = None  # all batches of an earlier pass
         # a dense matrix, in which the first pass has seen only finite numbers, needs no encoding
         self._needs_no_encoding = self._encoding.is_matrix and bool(profile.columns)
+        most = chunk_bytes(memory)
+        if self._needs_no_encoding and source.fast:
+            most = max(most, wide_chunk_bytes(memory, self.n_features))
+        self.chunk_rows = int(max(1, most // per_row))
+        self.n_chunks = -(-profile.n_read // self.chunk_rows)
 
     @classmethod
     def converted(cls, rows: EncodedRows, source: Source, profile: Profile, memory: int) -> "OutOfCore":

@@ -23,6 +23,18 @@ def dense_sums(
     return by_u, by_curvature, squares
 
 
+@compiled(interpretable=True, fastmath=FAST, nogil=True)
+def dense_centred_slopes(X: np.ndarray, shift: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """The first of them alone."""
+    n, d = X.shape
+    by_u = np.zeros(d)
+    for i in range(n):
+        ui = u[i]
+        for j in range(d):
+            by_u[j] += ui * (X[i, j] - shift[j])
+    return by_u
+
+
 @compiled(fastmath=FAST, nogil=True)
 def csr_sums(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.kernels.columns import dense_sums
+from riata.kernels.columns import dense_centred_slopes, dense_sums
 from riata.kernels.first_order import dense_first_order
 from riata.kernels.losses import code_of
 from riata.kernels.moments import dense_moments
@@ -60,6 +60,12 @@ class DenseMatrix(Matrix):
             return u @ a, curvature @ a, curvature @ (a * a)
         sums: tuple[np.ndarray, np.ndarray, np.ndarray] = dense_sums(self.array, shift, u, curvature)
         return sums
+
+    def centred_slopes(self, shift: np.ndarray, u: np.ndarray) -> np.ndarray:
+        if self.few:
+            return super().centred_slopes(shift, u)
+        slopes: np.ndarray = dense_centred_slopes(self.array, shift, u)
+        return slopes
 
     def columns(self, numbers: np.ndarray, rows: slice = ALL) -> np.ndarray:
         return DenseMatrix(self.array[rows])._some(numbers).astype(np.float64, copy=False)

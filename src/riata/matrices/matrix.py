@@ -83,6 +83,10 @@ class Matrix(ABC):
     def sums(self, shift: np.ndarray, u: Array, curvature: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sums over rows of u a, of curvature * a and of curvature * a^2, for every column; a = x - shift."""
 
+    def centred_slopes(self, shift: np.ndarray, u: Array) -> np.ndarray:
+        """The first of these sums alone."""
+        return self.sums(shift, u, u)[0]
+
     @abstractmethod
     def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Array:
         """Some columns of a run of rows as a dense float64 array, where the rows are. It may be a view: read only."""

@@ -24,7 +24,7 @@ from riata.solvers.saved_checks import check_array, check_facts, check_set, rest
 from riata.solvers.subset.best_coupled import best_coupled, is_coupled
 from riata.solvers.subset.best_groups import best_groups
 from riata.solvers.subset.best_k_refits import by_refits, largest_gains
-from riata.solvers.subset.candidates import Room, first_count, make_room, next_count, room_for, row_limit
+from riata.solvers.subset.candidates import Room, first_count, make_room, next_count, room_for
 from riata.solvers.subset.certified import certified_iterates, resumed_iterates
 from riata.solvers.subset.global_bound import Size, quadratic_bounds
 from riata.solvers.subset.local_quadratic import LocalQuadratic, Outlook
@@ -48,8 +48,7 @@ def best_k(problem: Problem, options: Options) -> Iterates:
     if resume is not None and not problem.loss.quadratic:
         return (yield from by_refits(problem, options))
     start: Round | None = None
-    # a search for a proof needs the products of supports with all features
-    room = room_for(k, d, options) if options.certify is None else Room(row_limit(k, d, options))
+    room = room_for(k, d, options)
     if resume is None:
         model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), at_once=room.at_once)
     else:
@@ -154,11 +153,11 @@ def candidate_rounds(
                 search, pursue = _against_pursuit(model, search, k), False
             search.overshoot(k)
             search.undershoot(k)
-            support, outlook, final = _check(model, search, k, min_gain)
+            support, outlook, final = _check(model, search, k, min_gain, (support, outlook))
         if final:
             for _ in search.anew(k):
                 pass
-            support, outlook, final = _check(model, search, k, min_gain)
+            support, outlook, final = _check(model, search, k, min_gain, (support, outlook))
         count = min(next_count(k), limit - k)
         yield Round(t, support, outlook, final, pursue)
 
@@ -183,10 +182,16 @@ def _sorted(model: LocalQuadratic, search: Subset) -> tuple[np.ndarray, np.ndarr
     return support[order], search.weights[order]
 
 
-def _check(model: LocalQuadratic, search: Subset, k: int, min_gain: float) -> tuple[np.ndarray, Outlook, bool]:
-    """The support of a search that has ended, and whether no feature outside its candidates has a gain."""
+def _check(
+    model: LocalQuadratic, search: Subset, k: int, min_gain: float, known: tuple[np.ndarray, Outlook] | None = None
+) -> tuple[np.ndarray, Outlook, bool]:
+    """The support of a search that has ended, and whether no feature outside its candidates has a gain.
+
+    `known` is an outlook that is there already: where rows of H are not kept, another one takes passes.
+    """
     support, _ = _sorted(model, search)
-    outlook = model.outlook(support, k)
+    same = known is not None and np.array_equal(known[0], support)
+    outlook = known[1] if known is not None and same else model.outlook(support, k)
     outside = outlook.gains.copy()
     outside[model.candidates] = -np.inf
     return support, outlook, bool(outside.max(initial=-np.inf) <= min_gain)

@@ -148,6 +148,7 @@ class _Search:
         self.parts: list[tuple[float, int, _Part]] = []
         self._numbers = count()
         self._tried: set[bytes] = set()
+        self._known = state.bound  # that of all models, from elsewhere
         self._floor = np.inf  # the least bound of single models, and of parts that were dropped within the gap
         state.parts = self._saved
 
@@ -207,7 +208,8 @@ class _Search:
 
     def _least_bound(self) -> float:
         """The bound on all models: those tried, those of parts dropped, and those of parts that are left."""
-        return min(self.parts[0][0] if self.parts else np.inf, self._floor, self.state.objective)
+        least = min(self.parts[0][0] if self.parts else np.inf, self._floor)
+        return min(max(least, self._known), self.state.objective)
 
     def consider(self, half: _Half) -> None:
         """Relax a part, and keep it unless it is ruled out."""
@@ -286,7 +288,8 @@ class _Search:
     def finish(self) -> None:
         """What is known at the end."""
         self.state.bound = self._least_bound()
-        self.state.finished = self.state.bound >= self.target
+        allowed = max(self._gap, NOTHING_BETTER)  # parts are cut until half of that, of which rounding may take some
+        self.state.finished = self.state.bound >= self.state.objective * (1.0 - allowed)
 
 
 def _branch(state: np.ndarray, relaxed: Relaxed) -> int:

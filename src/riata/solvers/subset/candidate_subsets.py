@@ -1,9 +1,10 @@
 """Models of at most k of very many columns, for `branch_and_bound`, where the loss is quadratic and passes are cheap.
 
 The products of all columns would be too many, and few are asked for: the relaxation of a part is that of some
-candidates, and the slopes of all columns there say which others it wants. They become candidates, for all parts to
-come, until none is wanted. The bound is that of all columns at every point on the way, so that it may end at any of
-them.
+candidates, those that may matter at its start, and the slopes of all columns there say which others it wants. They
+become candidates, for all parts to come, until none is wanted, or until no more of them can rule the part out: with few
+columns the best bound is larger than with all. The bound is that of all columns at every point on the way, so that it
+may end at any of them.
 """
 
 import numpy as np
@@ -15,6 +16,7 @@ from riata.solvers.subset.relaxation import PRICES, SWEEPS, Node, Quadratic, Rel
 
 ROUNDS = 10  # of candidates that the relaxation of a part wants
 MORE = 64  # of them at a time
+MATTERS = 0.8  # of the price: candidates of less relief at the start are left out of a relaxation
 
 
 class CandidateSubsets:
@@ -26,16 +28,16 @@ class CandidateSubsets:
     def __init__(self, model: LocalQuadratic, k: int, most_rows: int):
         self.k, self._model, self._most_rows = k, model, most_rows
         self.n_columns = self.n_weights = len(model.w)
-        self._costs, self._quadratic = model.costs, model.among_candidates()
+        self._costs = model.costs
 
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
         self._add(np.flatnonzero((node.state == 1) | (node.w != 0.0)))
         w, price = np.where(node.state < 0, 0.0, node.w), node.price
         best = Relaxed(-np.inf, w, np.zeros_like(w), np.zeros_like(w), price)
+        there = self._that_matter(node.state, w, price)
         for _ in range(ROUNDS):
-            there = self._model.candidates
             start = Node(node.state[there], w[there], price)
-            found = self._quadratic.relaxed(start, k, np.inf, PRICES, SWEEPS, many=True)
+            found = self._model.quadratic_of(there).relaxed(start, k, np.inf, PRICES, SWEEPS, many=True)
             price, w = found.price, np.zeros(self.n_columns)
             w[there] = found.w
             r, shares = self._pulls(w), np.zeros(self.n_columns)
@@ -46,9 +48,20 @@ class CandidateSubsets:
             if best.bound >= target:
                 break
             wanted = violators(self._costs, np.where(node.state == 0, r, 0.0), price, there)[:MORE]
-            if len(wanted) == 0 or not self._add(wanted):
+            if len(wanted) == 0 or not self._add(wanted) or found.bound < target:
                 break
+            there = np.append(there, wanted)
         return best
+
+    def _that_matter(self, state: np.ndarray, w: np.ndarray, price: float) -> np.ndarray:
+        """The candidates that the relaxation of a part may take, by their slopes at its start."""
+        there, taken = self._model.candidates, np.flatnonzero(w)
+        r = self._model.h[there] - w[taken] @ self._model.products[self._model.places(taken)]
+        reliefs = self._costs.among(there).reliefs(r)
+        matters: np.ndarray = there[
+            (state[there] == 1) | (w[there] != 0.0) | ((state[there] == 0) & (reliefs > MATTERS * price))
+        ]
+        return matters
 
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         return self._costs.reliefs(self._over_all.plane(relaxed.w, relaxed.r).slopes)
@@ -76,5 +89,4 @@ class CandidateSubsets:
         new = columns[self._model.places(columns) < 0]
         if len(new):
             self._model.add_candidates(new)
-            self._quadratic = self._model.among_candidates()
         return len(self._model.candidates) < self._most_rows

@@ -36,22 +36,16 @@ def room_for(k: int, d: int, options: Options) -> Room:
     """The rows of H of a support and its candidates or, where those are too many, blocks of them: a pass for each."""
     need, row = min(2 * k, d), ROW_COPIES * 8 * d
     memory = budget_for(row * need, options.memory)
-    if memory // row >= need:
+    if memory // row >= min(
+        need + next_count(k), d
+    ):  # with hardly any candidates beside a support, there are many rounds
         return Room(max(memory // row // 2, need))
     n_candidates, at_once = int(np.sqrt(memory / (8 * CANDIDATE_COPIES))), memory // (2 * ROW_COPIES * 8 * k)
-    if n_candidates < need + next_count(k) or at_once < min(d, FEWEST_AT_ONCE):
-        raise _too_little(k, d, memory)
-    return Room(n_candidates, at_once)
-
-
-def row_limit(k: int, d: int, options: Options) -> int:
-    """How many rows of H fit into half of the memory, which chunks of data share; an error if all is too little."""
-    need, row = min(2 * k, d), ROW_COPIES * 8 * d
-    memory = budget_for(row * need, options.memory)
-    limit = memory // row
-    if limit < need:
-        raise _too_little(k, d, memory)
-    return max(limit // 2, need)
+    if n_candidates >= need + next_count(k) and at_once >= min(d, FEWEST_AT_ONCE):
+        return Room(n_candidates, at_once)
+    if memory // row >= need:
+        return Room(max(memory // row // 2, need))
+    raise _too_little(k, d, memory)
 
 
 def _too_little(k: int, d: int, memory: int) -> OptionError:

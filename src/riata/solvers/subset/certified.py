@@ -23,7 +23,7 @@ from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved, Searched
 from riata.solvers.subset.branch_and_bound import Budget, State, Subsets, branch_and_bound
 from riata.solvers.subset.candidate_subsets import CandidateSubsets
-from riata.solvers.subset.candidates import row_limit
+from riata.solvers.subset.candidates import room_for
 from riata.solvers.subset.global_bound import Size, relaxed_planes, relaxed_point
 from riata.solvers.subset.group_subsets import QuadraticGroups, TrueGroups
 from riata.solvers.subset.local_quadratic import LocalQuadratic
@@ -34,7 +34,8 @@ from riata.solvers.subset.relaxation import Node, QuadraticSubsets, diagonal_shi
 from riata.solvers.subset.saved_search import SavedSearch, restored_search, saved_search
 from riata.solvers.subset.true_subsets import TrueSubsets
 
-MORE = 128  # candidates that are added at a time
+MORE = 128  # candidates that are added at a time,
+MORE_FROM_DISK = 512  # where that takes two passes over files
 PRODUCT_COPIES = 6  # of the products of all columns that are searched, while they are made and used
 ROUNDS = 20  # of candidates that the relaxation wants
 WIDE = 1000  # columns: as many as rows, and as this, are searched by their products, the others by candidates
@@ -98,13 +99,13 @@ def certified_iterates(
     bound: Callable[[], Bound],
 ) -> Iterates:
     """Iterates of a fit that is certified from here on; `proof` and `bound` are what it has already."""
-    first = bound()
+    first = bound() if problem.data.cheap_passes else None  # elsewhere the first plane of the root costs the same pass
     least = first.value if isinstance(first, GlobalBound) else 0.0
     told = yield from _iterates(problem, certified(problem, fit, options, model, least), steps)
     if not told:  # there is no bound to begin with
         w = np.zeros(problem.data.n_features)
         w[fit.support] = fit.coef
-        yield Iterate(w, fit.intercept, steps, fit.objective, proof=proof, bound=partial(_same, first))
+        yield Iterate(w, fit.intercept, steps, fit.objective, proof=proof, bound=partial(_same, first or bound()))
     return StopReason.SEARCH_LIMIT
 
 
@@ -310,10 +311,12 @@ def _quadratic_root(model: LocalQuadratic, fit: Fitted, known: _Known, options: 
     there = np.isin(fit.support, model.problem.always_in, invert=True)
     chosen = fit.support[there]
     size = Size(k, chosen, fit.coef[there] * model.unit[chosen])
-    model.require(chosen)
-    room = row_limit(k, d, options) - max(len(model.candidates), model.n_rows)
-    rounds = ROUNDS if model.problem.data.cheap_passes else min(ROUNDS, room // MORE)
-    for found in relaxed_planes(model, size, 0.0, MORE, rounds):
+    if model.keeps_rows:
+        model.require(chosen)
+    room = room_for(k, d, options).candidates - max(len(model.candidates), model.n_rows)
+    more = MORE if model.problem.data.cheap_passes else min(MORE_FROM_DISK, max(MORE, room // 2))
+    rounds = ROUNDS if model.problem.data.cheap_passes else min(ROUNDS, room // more)
+    for found in relaxed_planes(model, size, 0.0, more, rounds):
         known.learn(found.costs, found.plane, k, fit.objective, slice(None))
         yield
 

@@ -83,9 +83,16 @@ class GroupSubset:
             self.go_to(self._without(int(np.argmin(self._costs()))))
 
     def swap(self, k: int) -> None:
-        """The best addition or swap each time, until none gains enough."""
+        """The best addition or swap each time, until none gains enough.
+
+        Of columns that are nearly combinations of others a move may keep less than it promised, and is taken back.
+        """
         while moves := self.moves(k, 1):
+            members, reduction = self.members, self.outlook.reduction
             self.go_to(moves[0])
+            if self.outlook.reduction <= reduction + self._min_gain:
+                self.go_to(members)
+                return
 
     def moves(self, k: int, count: int, even_without_gain: bool = False) -> list[list[int]]:
         """The best sets, `count` at most, one addition (below k members) or one swap away that gain enough."""

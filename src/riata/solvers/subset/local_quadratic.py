@@ -207,10 +207,17 @@ class LocalQuadratic:
 
     def among_candidates(self) -> Quadratic:
         """The quadratic of the candidates, its ridge apart; `loss` is that at w = 0, if the quadratic is made there."""
-        c = self.candidates
-        costs = self.costs.among(c)
-        G = self._among - np.diag(costs.ridge * (self._diagonal[c] > 0))
-        return Quadratic(G, np.where(self._diagonal[c] > 0, self.h[c], 0.0), self.loss, costs)
+        return self._quadratic(self.candidates, self._among.copy())
+
+    def quadratic_of(self, columns: np.ndarray) -> Quadratic:
+        """The same for some of the candidates."""
+        places = self.places(columns)
+        return self._quadratic(columns, self._among[np.ix_(places, places)])
+
+    def _quadratic(self, columns: np.ndarray, G: np.ndarray) -> Quadratic:
+        costs, varies = self.costs.among(columns), self._diagonal[columns] > 0
+        G[np.diag_indices_from(G)] -= costs.ridge * varies
+        return Quadratic(G, np.where(varies, self.h[columns], 0.0), self.loss, costs)
 
     def pulls(self, support: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Minus the slopes of the loss, without the ridge, of all features: a quick pass if rows of H are missing."""
@@ -385,7 +392,7 @@ class LocalQuadratic:
 
         def part(chunk: Chunk) -> np.ndarray:
             u = self._by_row(chunk)[2] * chunk.X.margins(all_w, -self._shift @ all_w)
-            return chunk.X.sums(self._shift, u, u)[0]
+            return chunk.X.centred_slopes(self._shift, u)
 
         by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre
         product = by_z / self.problem.data.total_weight / self._unit

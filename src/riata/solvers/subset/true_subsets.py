@@ -10,7 +10,7 @@ from riata.arrays import at_least, to_host
 from riata.data.dataset import Dataset
 from riata.objective import Problem, empty_intercept
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, balancing_shares
-from riata.solvers.subset.refit import Refits
+from riata.solvers.subset.refit import Refits, solved
 from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
 
 STEPS = 5  # of Newton
@@ -62,7 +62,9 @@ class TrueSubsets:
                 if trial.bound > best.bound:
                     best = trial
                     break
-            if best.bound <= gained + ENOUGH * abs(gained):
+            if best.bound <= gained + (
+                ENOUGH * abs(gained) if k > 0 else 0.0
+            ):  # of single models the last digit counts
                 break
         return best if best.shares.any() else best._replace(shares=self._step(node.state, k, best).shares)
 
@@ -118,6 +120,10 @@ class TrueSubsets:
         matters = (state == 1) | (at.w != 0.0) | ((state == 0) & (reliefs > MATTERS * at.price))
         columns = np.flatnonzero(matters)
         quadratic = self._local(columns, at)
+        if k <= 0 and np.all(state[columns] == 1) and np.isinf(quadratic.costs.limit).all():  # a single model
+            w = np.zeros(self.n_weights)
+            w[columns] = solved(quadratic.G + np.diag(quadratic.costs.ridge), quadratic.c)
+            return Relaxed(at.bound, w, at.r, (state == 1).astype(float), at.price)
         start = Node(state[columns], at.w[columns], at.price)
         found = quadratic.relaxed(start, k, np.inf, PRICES, SWEEPS, many=True)
         whole, shares = np.zeros(self.n_weights), np.where(state == 1, 1.0, 0.0)
