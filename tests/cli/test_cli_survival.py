@@ -47,7 +47,7 @@ def test_fit_evaluate_and_report(data, tmp_path):
         (["--target", "days", "--event", "c0"], "and must be 1 (it happened) or 0"),
         (["--target", "c0", "--event", "died"], "times to an event are positive"),
         (["--target", "days", "--event", "dead"], "'dead'"),
-        (["--target", "days", "--event", "died", "--k", "2"], "takes losses of single rows"),
+        (["--target", "days", "--event", "died", "--solver", "online"], "takes losses of single rows"),
         (["--target", "days", "--loss", "cox"], "name the column that says which happened"),
         (["--target", "days", "--event", "died", "--loss", "squared"], "loss must be one of cox, cox-efron here"),
         (["--target", "days", "--event", "died", "--task", "regression"], "events go with times to them"),

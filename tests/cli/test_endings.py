@@ -127,10 +127,11 @@ def test_standard_output_that_cannot_be_written(folder):
 SLOW = """
 import os, sys, threading, time, signal
 from riata.cli import main
+from riata.files import replacing
 import riata.model.model as module
 
 def slow(self, path, save=module.Model.save):
-    with module.replacing("other.json") as file:
+    with replacing("other.json") as file:
         file.write(b"half")
         file.flush()
         print("half written", flush=True)
