@@ -119,6 +119,7 @@ SPECS = [
     Spec(k=3),
     Spec(k=3, loss="logistic"),
     Spec(k=2, ridge=0.1, solver="best-k"),
+    Spec(k=2, penalty_factors=np.append(0.0, np.ones(D - 1))),
     Spec(k=2, ridge=0.1, certify=True),
     Spec(k=2, ridge=0.1, loss="huber", certify=True),
     Spec(k=3, solver="omp"),
@@ -137,11 +138,12 @@ def test_every_batch_solver_comes_to_the_local_answer(client, spec):
     assert there.converged
 
 
-def test_softmax_comes_to_the_local_answer(client, monkeypatch):
+@pytest.mark.parametrize("asked", [{"alpha_ratio": 0.1, "tol": 1e-6}, {"k": 2}], ids=str)
+def test_softmax_comes_to_the_local_answer(client, asked, monkeypatch):
     monkeypatch.setattr("riata.data.sample.LEAST_ROWS", 16)
     X, y = problem()
     y = np.digitize(y, [-1.0, 1.0]).astype(float)
-    spec = Spec(loss=Softmax(3), alpha_ratio=0.1, tol=1e-6, seed=1)
+    spec = Spec(loss=Softmax(3), seed=1, **asked)
     here, there = fit(InMemory(X, y), spec).result, fit(on_workers(client, X, y, 300), spec).result
     assert there.converged
     assert_allclose(there.objective, here.objective, rtol=1e-6)
@@ -461,12 +463,13 @@ def test_offsets_on_workers(client, table, tmp_path):
         )
 
 
-def test_times_to_events_give_the_same_model(client):
+@pytest.mark.parametrize("asked", [{"alpha_ratio": 0.1, "tol": 1e-9}, {"k": 2}], ids=str)
+def test_times_to_events_give_the_same_model(client, asked):
     rows = make_times(150, 5)
     frame = pd.DataFrame(rows.X, columns=[f"x{j}" for j in range(5)]).assign(days=rows.time, died=rows.event)
-    here = riata.SparseSurvival(alpha_ratio=0.1, tol=1e-9).fit(rows.X, rows.y)
+    here = riata.SparseSurvival(**asked).fit(rows.X, rows.y)
     data = riata.open(dd.from_pandas(frame, npartitions=3), "days", event="died")
-    there = riata.SparseSurvival(alpha_ratio=0.1, tol=1e-9).fit(data)
+    there = riata.SparseSurvival(**asked).fit(data)
     assert isinstance(data, OnWorkers)
     assert_allclose(there.coef_, here.coef_, atol=1e-7)
     assert_allclose(there.cum_baseline_hazard_, here.cum_baseline_hazard_, rtol=1e-6)
