@@ -36,6 +36,18 @@ def test_a_ridge_is_chosen_where_classes_can_be_separated_and_it_pays(separable)
     assert log_loss(chosen, X_test, y_test) < log_loss(without, X_test, y_test)
 
 
+def test_softmax_takes_a_ridge_too():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 8))
+    y = np.argmax(X[:, :3] + 0.1 * rng.normal(size=(300, 3)), axis=1)
+    asked = {"k": "auto", "loss": "softmax", "select": "cv", "cv": 3, "k_max": 4}
+    chosen, without = (riata.SparseClassifier(**asked, **more).fit(X[:60], y[:60]) for more in ({}, {"ridge": 0.0}))
+    assert chosen.path_.ridge > 0 == without.path_.ridge
+    losses = [-np.mean(np.log(one.predict_proba(X[60:])[np.arange(240), y[60:]])) for one in (chosen, without)]
+    assert losses[0] < losses[1]
+    assert "with a ridge of" in chosen.selection_.reason
+
+
 def test_the_ridge_is_in_the_reason_the_formula_and_the_file(separable, tmp_path):
     X, y, *_ = separable
     model = riata.SparseClassifier(k="auto", select="cv").fit(X, y)

@@ -33,6 +33,7 @@ class CoupledQuadratic:
         self.features = features
         self._problem, self._here, self._at, self._curvature = problem, here, at, curvature
         H, slope = curvature.quadratic(problem, at)
+        self.curvatures = H.diagonal().reshape(len(features), -1).mean(axis=1)  # of features, without a ridge
         l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), len(here[0]))[W]
         v, slope = here[0][W], slope + l2 * here[0][W]
         if isinstance(curvature, TargetsCurvature):

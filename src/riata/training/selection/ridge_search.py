@@ -5,6 +5,8 @@ turns after a few features, and the choice would be far too sparse. Where there 
 tell apart, the best ones without a ridge are not the best for other rows, either. So features are also chosen under a
 ridge, and their coefficients then fitted with another. Ridges are shares of the curvature of a typical feature. Where
 the least score is that of one of the largest models, and nobody said where to end, there are larger ones.
+
+Where a loss has several margins a row, one ridge chooses features and fits them.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,14 +18,15 @@ from typing import Protocol
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.objective import empty_intercept
+from riata.objective import Problem, empty_intercept
 from riata.small_work import of_thread
+from riata.solvers.subset.best_coupled import CoupledSearch
 from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.threads import n_cores, one_blas_thread
-from riata.training.fitting import make_problem
+from riata.training.fitting import make_problem, solver_options
 from riata.training.model_events import model_made
-from riata.training.path import ModelPath, fitted_k_path, rough_k_path, supports_under_ridge
+from riata.training.path import ModelPath, fitted_k_path, k_path, rough_k_path, supports_under_ridge
 from riata.training.selection.scoring import HeldOut
 from riata.training.spec import Spec
 
@@ -117,11 +120,26 @@ class _Fold:
         return rows.scores(fitted_k_path(rows.learnt, spec, {size: known[size] for size in sizes}, choosing))
 
 
+class _CoupledFold(_Fold):
+    """The same, of a loss with several margins a row."""
+
+    def without_ridge(self, sizes: list[int]) -> HeldOut:
+        return self.with_ridge(0.0, 0.0, sizes)
+
+    def with_ridge(self, choosing: float, fitting: float, sizes: list[int]) -> HeldOut:
+        rows = self.rows()
+        path = k_path(rows.learnt, replace(self.spec, ridge=fitting), sizes[-1], bounded=False)
+        return rows.scores(path.of_sizes(sizes))
+
+
 class RidgeSearch:
     """The folds of a search, with what was found so far."""
 
     def __init__(self, rows: Sequence[Callable[[], ScoredRows]], spec: Spec, side_by_side: bool) -> None:
-        self._folds = [_Fold(one, spec) for one in rows]
+        fold = _Fold if spec.one_by_one else _CoupledFold
+        self._folds = [fold(one, spec) for one in rows]
+        one_for_both = [(ridge, [ridge]) for ridge in FITTING]
+        self._ridges = [(choosing, list(FITTING)) for choosing in CHOOSING] if spec.one_by_one else one_for_both
         self._threads = n_cores() if side_by_side and of_thread.work is None else 1
         self._n_made = 0
 
@@ -133,8 +151,8 @@ class RidgeSearch:
         sizes = sizes_to(k_max)
         plain = self._scored(0.0, 0.0, sizes, lambda fold: fold.without_ridge(sizes))
         each = []  # the best fit of every ridge that features are chosen under
-        for choosing in CHOOSING:
-            fits = [self._with_ridge(choosing * unit, fitting * unit, sizes) for fitting in FITTING]
+        for choosing, some in self._ridges:
+            fits = [self._with_ridge(choosing * unit, fitting * unit, sizes) for fitting in some]
             each.append(_best(fits))
         best = _best([plain, *each])
         while best is not plain and best.ends_too_early and best.sizes[-1] < k_most:
@@ -160,7 +178,7 @@ class RidgeSearch:
             for part in pool.map(_call, tasks) if self._threads > 1 else map(_call, tasks):
                 parts.append(part)
                 self._n_made += len(sizes)
-                usual = (1 + len(CHOOSING) * len(FITTING)) * len(self._folds) * len(sizes)
+                usual = (1 + sum(len(some) for _, some in self._ridges)) * len(self._folds) * len(sizes)
                 model_made(self._n_made, max(self._n_made, usual))
         by_fold, weights = np.array([part.scores for part in parts]), np.array([part.weight for part in parts])
         return Scored(choosing, fitting, sizes, by_fold, weights)
@@ -177,7 +195,17 @@ def _call(task: Callable[[], HeldOut]) -> HeldOut:
 def ridge_unit(data: Dataset, spec: Spec) -> float:
     """The ridge that is as strong as the curvature of a typical feature at the empty model: a pass."""
     problem, _ = make_problem(data, replace(spec, k=1, ridge=0.0))
+    if not spec.one_by_one:
+        return _coupled_unit(problem, spec)
     model = LocalQuadratic(problem, np.zeros(data.n_features), empty_intercept(problem), rows_ahead=False)
     typical = largest_gains(model.h**2, NOTHING, TYPICAL)
     scale = np.broadcast_to(problem.scale, data.n_features)[typical]
     return float(np.median((model.unit[typical] / np.where(scale > 0, scale, 1.0)) ** 2))
+
+
+def _coupled_unit(problem: Problem, spec: Spec) -> float:
+    """The same, by the mean curvature of the margins of a feature."""
+    model = CoupledSearch(problem, solver_options(spec), 1).at_empty()
+    scale = np.broadcast_to(problem.scale, problem.n_coefficients)[:: problem.loss.n_outputs]
+    found = model.curvatures / scale[model.features] ** 2
+    return float(np.median(found[found > 0.0])) if (found > 0.0).any() else 1.0

@@ -86,7 +86,7 @@ def _with_ridge(
     everything, n_rows = folds.everything, folds.n_rows
     k_max = last_size(spec, search, everything.n_features, n_rows)
     k_most = k_max if search.k_max else min(MOST_FEATURES, max(k_max, n_rows // 2), everything.n_features)
-    k_most = k_most if everything.cheap_passes else k_max
+    k_most = k_most if everything.cheap_passes and spec.one_by_one else k_max
     rows: list[Callable[[], ScoredRows]]
     if validation is not None:
         rows = [lambda: OtherRows(everything, validation, spec.loss_function)]
@@ -100,8 +100,8 @@ def _with_ridge(
     best = RidgeSearch(rows, spec, side_by_side).best(ridge_unit(everything, spec), k_max, k_most)
     if progress is not None:
         progress(1, 2, "of all rows")
-    if best.choosing == 0.0:
-        path = k_path(everything, replace(spec, ridge=0.0), k_max).of_sizes(best.sizes)
+    if best.choosing == 0.0 or not spec.one_by_one:
+        path = k_path(everything, replace(spec, ridge=best.fitting), k_max).of_sizes(best.sizes)
     else:
         chosen = supports_under_ridge(everything, replace(spec, ridge=best.choosing), best.sizes, NOTHING)
         supports = dict(zip(best.sizes, chosen, strict=True))
@@ -116,7 +116,9 @@ def _with_ridge(
 def _ridge_is_open(spec: Spec, rule: str) -> bool:
     """Whether a ridge is to be chosen beside k: not where one is given, nor where models are moved away from it."""
     asked_for = spec.ridge is not None or bool(shares_tried(spec))
-    return not asked_for and spec.groups is None and spec.one_by_one and rule not in CRITERIA
+    # a path of several margins, or of rows that go together, takes long: it is tried where classes may be separable
+    worth_it = spec.one_by_one or "classification" in spec.loss_function.tasks
+    return worth_it and not asked_for and spec.groups is None and rule not in CRITERIA
 
 
 def _as_it_is(rows: ScoredRows) -> ScoredRows:
