@@ -174,7 +174,12 @@ def test_a_signal_within_a_function_that_compiled_code_calls_is_heard(folder, mo
         time.sleep(60)
 
     monkeypatch.setattr("riata.model.model.Model.save", save)
-    done = CliRunner().invoke(main, [*FIT, "--out", "out.json"])
+    # tests in the background of a shell have been told to ignore Ctrl-C
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = CliRunner().invoke(main, [*FIT, "--out", "out.json"])
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert done.exit_code == code
     assert "nothing was saved but what was said to be" in done.stderr
     assert "Traceback" not in done.stderr
