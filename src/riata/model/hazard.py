@@ -63,9 +63,9 @@ class BaselineHazard:
 
     def to_json(self) -> dict[str, Any]:
         plain: dict[str, Any] = {"times": self.times.tolist(), "cumulative": self.cumulative.tolist()}
-        return plain | (
-            {"strata": {name: one.to_json() for name, one in self.by_stratum.items()}} if self.by_stratum else {}
-        )
+        if self.by_stratum:
+            plain["strata"] = {name: one.to_json() for name, one in self.by_stratum.items()}
+        return plain
 
     @classmethod
     def from_json(cls, plain: Any) -> "BaselineHazard":

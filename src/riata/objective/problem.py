@@ -65,8 +65,7 @@ class Problem:
     @property
     def counted(self) -> str:
         """What k counts: features, or groups of them, or those beside others that are always in."""
-        of = self.penalty.counted if isinstance(self.penalty, GroupCardinality) else "features"
-        return f"{'further ' if len(self.always_in) else ''}{of}"
+        return self.cardinality.counted
 
 
 def _only(strengths: np.ndarray, name: str) -> float:

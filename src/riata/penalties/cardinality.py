@@ -22,6 +22,11 @@ class Cardinality(Penalty):
     def has(self) -> frozenset[str]:
         return beside_ridge(self.l2, self.always_in) | {"no groups"}
 
+    @property
+    def counted(self) -> str:
+        """What k counts."""
+        return further(self.always_in, "features")
+
     def value(self, w: np.ndarray) -> float:
         counted = w if self.always_in is None else np.delete(w, self.always_in)
         return float(0.5 * np.sum(self.l2 * w * w)) if np.count_nonzero(counted) <= self.k else np.inf
@@ -40,7 +45,7 @@ class Cardinality(Penalty):
         return replace(self, l2=self.l2 * np.square(scale) * factors)
 
     def formula(self, alpha: float | None = None, unit: str = "") -> str:
-        features = f"{beside(self.always_in)}{'feature' if self.k == 1 else 'features'}"
+        features = self.counted.removesuffix("s") if self.k == 1 else self.counted
         return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {features}"
 
 
@@ -53,9 +58,9 @@ def beside_ridge(l2: Numbers, always_in: np.ndarray | None) -> frozenset[str]:
     return frozenset(name for name, there in names.items() if there)
 
 
-def beside(always_in: np.ndarray | None) -> str:
+def further(always_in: np.ndarray | None, counted: str) -> str:
     """What the features, or groups, that k counts are called: further ones, where some are always in."""
-    return "" if always_in is None else "further "
+    return counted if always_in is None else f"further {counted}"
 
 
 def ridge_formula(l2: Numbers, unit: str) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riata.penalties.cardinality import beside, beside_ridge, hard_threshold, ridge_formula
+from riata.penalties.cardinality import beside_ridge, further, hard_threshold, ridge_formula
 from riata.penalties.penalty import Numbers, Penalty
 
 
@@ -28,7 +28,7 @@ class GroupCardinality(Penalty):
     @property
     def counted(self) -> str:
         """What k counts."""
-        return "features" if self.of_features else "groups"
+        return further(self.always_in, "features" if self.of_features else "groups")
 
     @property
     def has(self) -> frozenset[str]:
@@ -55,6 +55,6 @@ class GroupCardinality(Penalty):
         return replace(self, l2=self.l2 * np.square(scale) * factors)
 
     def formula(self, alpha: float | None = None, unit: str = "") -> str:
-        counted = beside(self.always_in) + (self.counted.removesuffix("s") if self.k == 1 else self.counted)
+        counted = self.counted.removesuffix("s") if self.k == 1 else self.counted
         features = "" if self.of_features else " of features"
         return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {counted}{features}"

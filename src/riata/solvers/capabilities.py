@@ -18,8 +18,8 @@ Of a loss (`Loss.has`):
     "bounded curvature"    the second derivative has a bound, which sets safe steps
     "compiled"             a compiled version in kernels/losses.py, for sweeps over single rows
     "no kink"              a derivative everywhere
-    "sum over rows"        a loss that is one: all solvers but 'exact' need it
-    "one margin a row"     one margin for each row: all solvers but 'exact' and 'online' need it
+    "sum over rows"        a loss that is one: all solvers but 'exact' and 'best-k' need it
+    "one margin a row"     one margin for each row: all solvers but 'exact', 'best-k' and 'online' need it
     "steps of classes"     a compiled sweep of all its margins, for solver 'online'
 
 A need may be met in one of two ways: "strengths or cardinality".

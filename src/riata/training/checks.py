@@ -125,13 +125,9 @@ def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
     given = {"certify": spec.certify, "coef_limit": spec.coef_limit}
     asked = [name for name, value in given.items() if value is not None and value is not False]  # a gap of 0 is one
     if asked and spec.k is not None and not spec.one_by_one:
-        return [
-            (
-                True,
-                f"{asked[0]} is for losses of one margin for each row by itself, and {spec.loss_function.name!r}"
-                f"{_of_margins(spec.loss_function)} is none: leave it out",
-            )
-        ]
+        name = f"{spec.loss_function.name!r}{_of_margins(spec.loss_function)}"
+        what = "losses of one margin for each row by itself"
+        return [(True, f"{asked[0]} is for {what}, and {name} is none: leave it out")]
     if spec.certify is None or spec.certify is False:
         return []
     gap = spec.certify is True or (isinstance(spec.certify, Real) and 0 <= float(spec.certify) < 1)

@@ -132,14 +132,11 @@ def factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
     if spec.penalty_factors is None:
         return []
     factors = np.asarray(spec.penalty_factors, dtype=np.float64)
-    right_shape, loss = factors.shape == (n_features,), spec.loss_function
+    right_shape = factors.shape == (n_features,)
     return [
         (not right_shape, f"penalty_factors must be one number for each of the {n_features} features"),
         (not (np.isfinite(factors).all() and (factors >= 0).all()), "penalty_factors must be zero or more, and finite"),
         (right_shape and not factors.any(), "penalty_factors are all 0: at least one feature must have a penalty"),
         (spec.k is not None and spec.alpha is None and not np.isin(factors, (0.0, 1.0)).all(),
          "beside k the penalty factor of a feature is 0, which is always in and not counted, or 1"),
-        (spec.k is not None and spec.alpha is None and (loss.n_outputs > 1 or loss.couples_rows)
-         and bool((factors == 0.0).any()),
-         f"beside k and loss {loss.name!r} no feature is always in: take alpha, or leave its penalty factor out"),
     ]  # fmt: skip

@@ -9,9 +9,8 @@ the order of their names, as that of a file has.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,9 +37,9 @@ from riata.training.progress import pass_progress
 from riata.training.selection.asked import search_of
 from riata.training.several_classes import check_labels
 from riata.training.spec import Spec
+from riata.training.stream_labels import codes_among, runs_of_known_labels, targets_of
 from riata.training.trained import Course, Trained
 
-FEW_LABELS = 8  # each of which is looked for by itself
 PATIENCE = 1.0  # seconds between two looks at the model for the progress bar
 
 
@@ -133,39 +132,6 @@ class Margins:
             self.streams.insert(0, mirrored(self.streams[0]))
         width = self.streams[0].n_features
         self.streams += [open_stream(self._seen, width) for _ in range(n_classes - len(self.streams))]
-
-
-def targets_of(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
-    """-1 and +1 for every margin: one against the rest, or the second class against the first."""
-    return [np.where(codes == c, 1.0, -1.0) for c in ([1] if n_classes <= 2 else range(n_classes))]
-
-
-def codes_among(labels: np.ndarray, known: list[Any]) -> np.ndarray:
-    """The place of each label among those that are known; -1 where it is none of them."""
-    if len(known) > FEW_LABELS:
-        places = {label: i for i, label in enumerate(known)}
-        return np.array([places.get(label, -1) for label in labels.tolist()], dtype=np.intp)
-    codes = np.full(len(labels), -1, dtype=np.intp)
-    for i, label in enumerate(known):
-        codes[labels == label] = i
-    return codes
-
-
-def runs_of_known_labels(labels: np.ndarray, known: list[Any]) -> Iterator[tuple[slice, list[Any]]]:
-    """(rows, labels known up to them): the rows, cut before every row with a new label."""
-    if (codes_among(labels, known) >= 0).all():  # as nearly always: without sorting them
-        if len(labels):
-            yield slice(0, len(labels)), known
-        return
-    places = {label: i for i, label in enumerate(known)}
-    found, first = np.unique(labels, return_index=True)
-    news = sorted((int(i), label) for label, i in zip(found.tolist(), first, strict=True) if label not in places)
-    cuts = [0, *(i for i, _ in news), len(labels)]
-    for n_new, (start, stop) in enumerate(pairwise(cuts)):
-        if n_new:
-            known = [*known, news[n_new - 1][1]]
-        if stop > start:
-            yield slice(start, stop), known
 
 
 class Learner:

@@ -36,7 +36,7 @@ def asked(facts: Facts) -> list[str]:
     grouped = "groups" in (facts.training.counted or "")
     loss = f"the mean {facts.model.loss_function.words} over the rows"
     if k is not None:
-        further = "further " if facts.training.penalty_factors else ""
+        further = "further " if (facts.training.counted or "").startswith("further") else ""
         many = further + ("feature" if k == 1 else "features")
         if grouped:
             many = further + ("group of features" if k == 1 else "groups of features")
@@ -64,9 +64,9 @@ def asked(facts: Facts) -> list[str]:
         said.append("Penalties count coefficients per standard deviation, so the units of the columns do not matter.")
     if (offset := facts.model.offset) is not None:
         said.append(f"{offset.words[0].upper()}{offset.words[1:]} of a row is added to its sum, without a coefficient.")
-    if facts.training.penalty_factors and k is not None:
+    if k is not None and (facts.training.counted or "").startswith("further"):
         said.append("Beside them, some features that were named are in every model.")
-    elif facts.training.penalty_factors:
+    elif k is None and facts.training.penalty_factors:
         said.append("Some features were penalised more than others, by factors that were given.")
     said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
     if (first := adaptive_lasso(str(parameters.get("penalty")))) is not None:

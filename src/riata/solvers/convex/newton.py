@@ -9,7 +9,7 @@ import numpy as np
 
 from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.curvature import FAST, NOTHING, Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
@@ -33,7 +33,6 @@ from riata.solvers.iterate import Iterate, Options, Saved
 
 MIN_JOINING_FROM_DISK = 512  # in place of MIN_JOINING, where a pass costs more than a large working set
 LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many features does no harm
-FAST = 0.1  # a curvature is kept while a step reduces the gap to this share
 SLOWLY_ENOUGH = 1e-3  # of the gap at hand, in place of `Care.enough`, after a step that left more of it than FAST
 ROUGH_PRECISION = 1e-3  # of a step while more features are to join
 STALLED = 3  # steps that lower neither F nor the gap: only rounding is left

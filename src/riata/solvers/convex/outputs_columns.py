@@ -16,7 +16,7 @@ from riata.objective import FirstOrder, Problem, Side, Start, duality_gap, first
 from riata.penalties import Strengths
 from riata.solvers.convex.column_quadratic import extrapolated
 from riata.solvers.convex.columns import FASTER, Columns, one_by_one
-from riata.solvers.convex.curvature import Point
+from riata.solvers.convex.curvature import FAST, Point
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, LAST_GAIN, LAST_SHARE
 from riata.threads import one_blas_thread
@@ -24,7 +24,6 @@ from riata.threads import one_blas_thread
 LARGEST_COPY = 1 << 22  # entries of dense columns: passes over larger ones, by several threads, are as fast
 STEPS = 50
 SWEEPS = 8  # between two looks at the slopes of all coefficients
-FAST = 0.1  # a curvature is kept while a step reduces the gap to this share
 LOOKS = 50  # of one Newton step, at most
 LAST_LOOK = 0.03  # of what all sweeps of a step gained: less gain ends it
 VISITS = 100.0  # to every column, by sweeps of one Newton step: a guess

@@ -13,7 +13,6 @@ from riata.errors import OptionError
 from riata.objective import Problem, empty_intercept, gap_unit
 from riata.outcome.proofs import Bound, SwapOptimal
 from riata.penalties import GroupCardinality
-from riata.penalties.cardinality import beside
 from riata.solvers.iterate import Iterate, Iterates, Options
 from riata.solvers.subset.best_k_refits import REFITS
 from riata.solvers.subset.certified import certified_iterates
@@ -144,5 +143,4 @@ def check_memory(d: int, memory: int | None) -> None:
 def swap_optimal(search: GroupSubset, penalty: GroupCardinality, n_refitted: int | None = None) -> SwapOptimal:
     """What is proved where a search ended; `n_refitted` where the local quadratic is not the loss itself."""
     n_others = penalty.n_groups - len(penalty.groups_in) - penalty.k
-    counted = f"{beside(penalty.always_in)}groups"
-    return SwapOptimal(penalty.k, n_others, len(search.members), counted, n_refitted)
+    return SwapOptimal(penalty.k, n_others, len(search.members), penalty.counted, n_refitted)

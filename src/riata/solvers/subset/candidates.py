@@ -36,9 +36,8 @@ def room_for(k: int, d: int, options: Options) -> Room:
     """The rows of H of a support and its candidates or, where those are too many, blocks of them: a pass for each."""
     need, row = min(2 * k, d), ROW_COPIES * 8 * d
     memory = budget_for(row * need, options.memory)
-    if memory // row >= min(
-        need + next_count(k), d
-    ):  # with hardly any candidates beside a support, there are many rounds
+    # with hardly any candidates beside a support, there are many rounds
+    if memory // row >= min(need + next_count(k), d):
         return Room(max(memory // row // 2, need))
     n_candidates, at_once = int(np.sqrt(memory / (8 * CANDIDATE_COPIES))), memory // (2 * ROW_COPIES * 8 * k)
     if n_candidates >= need + next_count(k) and at_once >= min(d, FEWEST_AT_ONCE):

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from riata.data.chunk import Chunk
 from riata.data.sample import sample_rows
 from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem, Side, Start, empty_intercept, gap_unit
@@ -20,8 +19,7 @@ from riata.solvers.convex.targets_curvature import TargetsCurvature
 from riata.solvers.convex.working_set import WorkingSetState, cut_back, read
 from riata.solvers.iterate import Options
 from riata.solvers.subset.coupled_quadratic import coefficients_of, in_units
-from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
-from riata.solvers.subset.refit import SEPARATED, Fitted, cut_data, solved
+from riata.solvers.subset.refit import SEPARATED, Fitted, narrowed, solved
 
 STEPS = 60
 SAMPLED = 2  # first steps by the curvature of a sample of many rows: from afar it is as good as that of all
@@ -132,12 +130,7 @@ def _narrowed(problem: Problem, columns: np.ndarray, memory: int | None) -> Prob
     """The problem of an elastic net with these columns alone."""
     mine, penalty = coefficients_of(columns, problem.loss.n_outputs), problem.penalty
     assert isinstance(penalty, ElasticNet)
-
-    def cut(chunk: Chunk) -> Chunk:
-        return chunk._replace(X=chunk.X.narrowed(columns))
-
-    data = cut_data(problem.data, cut, len(columns), MEMORY_UNTOLD if memory is None else memory)
-    data.facts = data.facts.but(n_features=len(columns))
+    data = narrowed(problem.data, columns, memory)
     scale: Any = problem.scale if np.ndim(problem.scale) == 0 else np.asarray(problem.scale)[mine]
     empty = problem.empty and Start(problem.empty.w[mine], problem.empty.b, _of(problem.empty.at, mine))
     return replace(problem, data=data, penalty=penalty.of(mine), scale=scale, empty=empty)

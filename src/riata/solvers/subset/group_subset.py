@@ -61,9 +61,8 @@ class GroupSubset:
         order = np.argsort(groups, kind="stable")
         self._columns = np.split(order, np.cumsum(np.bincount(groups))[:-1])
         sizes = np.array([len(columns) for columns in self._columns])
-        self._of_one_size = [
-            np.flatnonzero(sizes == size) for size in np.unique(sizes)
-        ]  # their gains are found at once
+        # whose gains are found at once
+        self._of_one_size = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
         self._largest: tuple[int, Factor] = (-1, NO_COLUMNS)  # the first group of the last set, and its factor
         self.go_to([])
 

@@ -103,10 +103,8 @@ class LocalQuadratic:
         self._diagonal = np.where(norm2 > 0, 1.0, 0.0)
         gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
         gradient = self._keep_always(always, products[np.searchsorted(multiplied, always)], gradient)
-        self._place, self._rows = (
-            np.full(d, -1),
-            np.empty((0, d)),
-        )  # rows of H, and each column's place in them (-1: none)
+        self._rows = np.empty((0, d))  # of H,
+        self._place = np.full(d, -1)  # and each column's place in them (-1: none)
         self._store(with_rows, products[np.searchsorted(multiplied, with_rows)] if len(always) else products)
         self.h = self._times_H(support, (w * self._unit)[support]) - gradient / self._unit
         self.h[always] = 0.0

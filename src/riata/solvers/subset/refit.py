@@ -203,14 +203,20 @@ def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memor
     return rows
 
 
-def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> Problem:
-    """The problem with these features alone, among them those that are always in."""
+def narrowed(data: Dataset, columns: np.ndarray, memory: int | None) -> Dataset:
+    """The data with these columns alone."""
 
     def cut(chunk: Chunk) -> Chunk:
         return chunk._replace(X=chunk.X.narrowed(columns))
 
-    data = cut_data(problem.data, cut, len(columns), MEMORY_UNTOLD if memory is None else memory)
-    data.facts = data.facts.but(n_features=len(columns))
+    some = cut_data(data, cut, len(columns), MEMORY_UNTOLD if memory is None else memory)
+    some.facts = some.facts.but(n_features=len(columns))
+    return some
+
+
+def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> Problem:
+    """The problem with these features alone, among them those that are always in."""
+    data = narrowed(problem.data, columns, memory)
     l2 = np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
     scale = problem.scale if np.ndim(problem.scale) == 0 else np.asarray(problem.scale)[columns]
     always = None if problem.cardinality.always_in is None else np.flatnonzero(np.isin(columns, problem.always_in))

@@ -62,9 +62,8 @@ class TrueSubsets:
                 if trial.bound > best.bound:
                     best = trial
                     break
-            if best.bound <= gained + (
-                ENOUGH * abs(gained) if k > 0 else 0.0
-            ):  # of single models the last digit counts
+            enough = ENOUGH * abs(gained) if k > 0 else 0.0  # of single models the last digit counts
+            if best.bound <= gained + enough:
                 break
         return best if best.shares.any() else best._replace(shares=self._step(node.state, k, best).shares)
 
