@@ -190,21 +190,36 @@ class _Search:
         return len(self.parts) * (self.subsets.n_columns + NODE_BYTES)
 
     def cut(self, threads: ThreadPoolExecutor) -> None:
-        """Replace some parts, those of least bound, by their two halves, which are relaxed on all cores."""
-        halves: list[_Half] = []
-        while self.parts and not self.closed and len(halves) < (2 * AT_ONCE if self.subsets.parallel else 1):
-            bound, _, part = heapq.heappop(self.parts)
-            w = np.zeros(self.subsets.n_weights)
-            w[part.places] = part.weights
-            for side in (1, -1):
-                state = part.state.copy()
-                state[part.branch] = side
-                halves.append(_Half(state, w, part.price, bound))
-        target = self.target
-        apply = threads.map if self.subsets.parallel else map
-        for half, found in zip(halves, apply(partial(self._relaxed, target), halves), strict=True):
-            self._digest(half, found)
+        """Replace some parts, those of least bound, by their two halves, which are relaxed on all cores.
+
+        Cut short, as by Ctrl-C, it puts them back: nothing is lost of what is to be searched.
+        """
+        taken: list[tuple[float, int, _Part]] = []
+        try:
+            while self.parts and not self.closed and len(taken) < (AT_ONCE if self.subsets.parallel else 1):
+                taken.append(self.parts[0])
+                heapq.heappop(self.parts)
+            halves = [half for bound, _, part in taken for half in self._halves(bound, part)]
+            target = self.target
+            apply = threads.map if self.subsets.parallel else map
+            for half, found in zip(halves, apply(partial(self._relaxed, target), halves), strict=True):
+                self._digest(half, found)
+        except BaseException:
+            there = {number for _, number, _ in self.parts}
+            for entry in taken:
+                if entry[1] not in there:
+                    heapq.heappush(self.parts, entry)
+            raise
         self.state.bound = self._least_bound()
+
+    def _halves(self, bound: float, part: _Part) -> Iterator[_Half]:
+        """The models with the column to cut at, and those without it."""
+        w = np.zeros(self.subsets.n_weights)
+        w[part.places] = part.weights
+        for side in (1, -1):
+            state = part.state.copy()
+            state[part.branch] = side
+            yield _Half(state, w, part.price, bound)
 
     def _least_bound(self) -> float:
         """The bound on all models: those tried, those of parts dropped, and those of parts that are left."""
