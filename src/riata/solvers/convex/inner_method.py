@@ -6,6 +6,9 @@
 | `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
 
+Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. Where more features want to join than
+there are rows, `GatheredColumns` has all of them (`crowded`).
+
 Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways; several targets have
 `TargetsCurvature`, the curvature of the columns alone.
 """
@@ -27,7 +30,7 @@ InnerModel = ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsC
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
-COPIES_OF_COLUMNS, COPIES_OF_PRODUCTS = 2, 6  # that `GatheredColumns` holds, and `smooth_forms` makes
+COPIES_OF_COLUMNS, COPIES_OF_PRODUCTS = 2, 16  # that `GatheredColumns` holds, and `smooth_forms` makes
 NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
 
 

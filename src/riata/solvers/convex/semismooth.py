@@ -23,10 +23,10 @@ import numpy as np
 
 from riata.penalties import Strengths
 
-FIRST_SIGMA, GROWTH, LARGEST_SIGMA = 100.0, 5.0, 1e9
+FIRST_SIGMA, GROWTH, LARGEST_SIGMA = 100.0, 3.0, 1e9
 MAX_OUTER, MAX_STEPS = 30, 100
 LOOSE = 0.5  # of what an outer step moves: how precise it has to be
-FLAT, TRIES = 0.3, 30  # of the slope at the start of a line: a search along it ends there,
+FLAT, TRIES = 0.1, 30  # of the slope at the start of a line: a search along it ends there,
 WITHIN = 0.05  # and looks no nearer to the ends of the part that is left
 
 
