@@ -6,7 +6,6 @@ from riata.kernels.compiled import compiled, uint64
 from riata.kernels.prefetch import fetch_memory
 from riata.kernels.rows import CsrRows
 
-
 UNSEEN, SEEN, CANDIDATE = 0, 1, 2  # marks of features
 
 

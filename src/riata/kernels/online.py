@@ -315,6 +315,15 @@ def all_weights(
             store(w, j, v_of(block, j, variance, s, levels, flat) * softness)
 
 
+class Steep(NamedTuple):
+    """Features that have come far, all of which is filled; and of all features, how many have a weight in each lane."""
+
+    features: np.ndarray
+    size: np.ndarray  # |w| s
+    slope: np.ndarray  # |z| / s
+    entered: np.ndarray
+
+
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
 def steep_features(
     block: np.ndarray,
@@ -324,16 +333,10 @@ def steep_features(
     stiffness: np.ndarray,
     lane: int,
     least: float,
-    features: np.ndarray,
-    size: np.ndarray,
-    slope: np.ndarray,
-    entered: np.ndarray,
+    found: Steep,
 ) -> int:
-    """The features with a mark whose |z| / s in one lane is above `least`: how many there are.
-
-    Fills the beginnings of `features`, `size` (|w| s) and `slope` (|z| / s); `entered` gets how many features have a
-    weight in each lane.
-    """
+    """The features with a mark whose |z| / s in one lane is above `least`: how many there are, `found` first."""
+    features, size, slope, entered = found
     levels, share, n = load(level, 0), 1.0 / max(total, 1e-300), 0
     v = np.empty((1, LANES))
     for j in range(block.shape[0]):

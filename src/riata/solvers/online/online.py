@@ -49,6 +49,7 @@ from riata.kernels.online import (
     WIDTH,
     Memory,
     Settings,
+    Steep,
     all_weights,
     count_weights,
     online_sweep,
@@ -249,9 +250,9 @@ class Online(Method):
         """
         levels, _ = self._levels(memory)
         lane, m = int(memory["lane"][0]), len(memory["candidates"])
-        features, size, slope = self._steeper(memory, STEEP * float(levels[lane]), entered := np.zeros(LANES))
+        features, size, slope, entered = self._steeper(memory, STEEP * float(levels[lane]))
         if len(features) < m:
-            features, size, slope = self._steeper(memory, 0.0, entered := np.zeros(LANES))
+            features, size, slope, entered = self._steeper(memory, 0.0)
         pool = np.flatnonzero(size)
         if len(pool) < m < len(features):
             steepest = np.argpartition(-slope, m - 1)[:m]  # only these and the pool are sorted
@@ -262,19 +263,14 @@ class Online(Method):
         chosen: np.ndarray = np.sort(features[best])
         return chosen, entered
 
-    def _steeper(
-        self, memory: MethodMemory, least: float, entered: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The features whose |z| / s in the chosen lane is above `least`, |w| s and |z| / s; counts those of lanes."""
-        n_features = len(memory["block"])
-        found = np.empty(n_features, dtype=np.int64), np.empty(n_features), np.empty(n_features)
-        stiffness = memory["stiffness"] * memory["curvature"]
-        n = steep_features(
-            memory["block"], memory["marks"], float(memory["total"][0]), self._levels(memory)[0], stiffness,
-            int(memory["lane"][0]), least, *found, entered,
-        )  # fmt: skip
-        features, size, slope = (one[:n] for one in found)
-        return features, size, slope
+    def _steeper(self, memory: MethodMemory, least: float) -> Steep:
+        """The features whose |z| / s in the chosen lane is above `least`."""
+        n = len(memory["block"])
+        found = Steep(np.empty(n, dtype=np.int64), np.empty(n), np.empty(n), np.zeros(LANES))
+        level, stiffness = self._levels(memory)[0], memory["stiffness"] * memory["curvature"]
+        total, lane = float(memory["total"][0]), int(memory["lane"][0])
+        n = steep_features(memory["block"], memory["marks"], total, level, stiffness, lane, least, found)
+        return Steep(found.features[:n], found.size[:n], found.slope[:n], found.entered)
 
     def _age(self, memory: MethodMemory) -> None:
         """Set the next review, and reduce the weight of the rows so far.

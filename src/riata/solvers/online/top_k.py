@@ -21,8 +21,9 @@ def memory(n_candidates: int, n_features: int) -> MethodMemory:
     """The statistics before the first row, without candidates. The intercept is the last entry of xx and xy.
 
     The product of two columns is the sum of both of its entries in xx, so that each row adds to one of them. Features
-    with a mark, which were seen in any row, may become candidates: of millions, the others are not looked at. `place_of`
-    has the place of every feature among the candidates, -1 for others; margins are counted from the `centre`.
+    with a mark, which were seen in any row, may become candidates: of millions, the others are not looked at.
+    `place_of` has the place of every feature among the candidates, -1 for others; margins are counted from the
+    `centre`.
     """
     m = n_candidates + 1
     return {
@@ -100,8 +101,8 @@ def cut(state: MethodMemory, k: int, fit_intercept: bool) -> tuple[np.ndarray, n
     if fit_intercept:
         places = np.append(places, len(state["candidates"]))
     halves, c = state["xx"][np.ix_(places, places)], state["xy"][places]
-    scale = np.sqrt(np.diag(halves))
-    A = (halves + halves.T - np.diag(np.diag(halves))) / np.outer(scale, scale) + RIDGE * np.diag(np.arange(len(places)) < n)
+    A, scale = halves + halves.T - np.diag(np.diag(halves)), np.sqrt(np.diag(halves))
+    A = A / np.outer(scale, scale) + RIDGE * np.diag(np.arange(len(places)) < n)
     kept, v = backward(A, c / scale, min(k, n), n)
     weights = v / scale[kept]
     chosen = kept < n
