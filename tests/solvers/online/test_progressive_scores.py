@@ -85,7 +85,7 @@ def test_a_stream_with_dates_tells_them_by_day(rng, tmp_path, asked):
     assert min(losses) < whole["log_loss"] < max(losses)
     assert all(of_day["auc"] > 0.5 for of_day in list(by_day.values())[1:])
     model.save(tmp_path / "model.json")
-    assert riata.load(tmp_path / "model.json").training.progressive_by_day == by_day
+    assert riata.load_model(tmp_path / "model.json").training.progressive_by_day == by_day
 
 
 def test_one_day_is_not_told_and_days_are_at_most_so_many():
