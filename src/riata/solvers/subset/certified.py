@@ -29,8 +29,9 @@ from riata.solvers.subset.group_subsets import QuadraticGroups, TrueGroups
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.planes import Costs, Plane, screened, tangent
+from riata.solvers.subset.quadratic_subsets import QuadraticSubsets
 from riata.solvers.subset.refit import Fitted, Refits, cut_to
-from riata.solvers.subset.relaxation import Node, QuadraticSubsets, diagonal_shift
+from riata.solvers.subset.relaxation import Node, Quadratic, diagonal_shift
 from riata.solvers.subset.saved_search import SavedSearch, restored_search, saved_search
 from riata.solvers.subset.true_subsets import TrueSubsets
 
@@ -180,7 +181,8 @@ def certified(
     else:
         near = problem if len(left) == d else cut_to(problem, left, memory)
         if quadratic:
-            subsets, left = _quadratic_subsets(near, fit, known, left)
+            quadratic_left, left = _quadratic_left(near, fit, known, left)
+            subsets = QuadraticSubsets.of(quadratic_left, k, fit.objective, problem.data.send)
         else:
             subsets = TrueSubsets(near, k + len(problem.always_in))
     if known.bound <= 0.0 and not ridge:
@@ -254,7 +256,8 @@ def _resumed(problem: Problem, options: Options, search: SavedSearch) -> Iterato
         near = problem if len(there) == d else cut_to(problem, there, memory)
         if problem.loss.quadratic:
             whole = _products(near, len(there)).among_candidates().among(np.searchsorted(there, left))
-            subsets = QuadraticSubsets(whole.shifted(diagonal_shift(whole.G)), k)
+            whole = whole.shifted(diagonal_shift(whole.G))
+            subsets = QuadraticSubsets.of(whole, k, fit.objective, problem.data.send)
         else:
             subsets = TrueSubsets(near, k + len(problem.always_in))
     if subsets is None:
@@ -353,9 +356,7 @@ def _true_root(problem: Problem, fit: Fitted, known: _Known) -> Iterator[None]:
         w[columns], b, price = relaxed_point(cut_to(problem, columns), k, (w[columns], b), fit.objective, price)
 
 
-def _quadratic_subsets(
-    near: Problem, fit: Fitted, known: _Known, left: np.ndarray
-) -> tuple[QuadraticSubsets, np.ndarray]:
+def _quadratic_left(near: Problem, fit: Fitted, known: _Known, left: np.ndarray) -> tuple[Quadratic, np.ndarray]:
     """The products of the columns that are left, and which are after screening by their own planes."""
     model = _products(near, len(left))
     whole, k = model.among_candidates(), near.cardinality.k
@@ -368,11 +369,11 @@ def _quadratic_subsets(
         part = whole.among(kept)
         quadratic = part.shifted(diagonal_shift(part.G))
         if not quadratic.costs.bounding:
-            return QuadraticSubsets(quadratic, k), left[kept]
+            return quadratic, left[kept]
         found = quadratic.relaxed(Node(np.zeros(len(kept)), start[kept]), k)
         known.learn(quadratic.costs, quadratic.plane(found.w, found.r), k, fit.objective, left[kept])
         start[kept] = found.w
         still = ~known.out[left[kept]]
         if known.bound >= fit.objective or np.count_nonzero(still) > SHRINKS * len(kept):
-            return QuadraticSubsets(quadratic.among(np.flatnonzero(still)), k), left[kept[still]]
+            return quadratic.among(np.flatnonzero(still)), left[kept[still]]
         kept = kept[still]
