@@ -37,7 +37,7 @@ def compact_names(plain: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _packed(numbers: np.ndarray) -> str:
-    return base64.b64encode(numbers.astype("<i8")).decode()
+    return base64.b64encode(numbers.astype("<i8").tobytes()).decode()
 
 
 def _unpacked(buckets: str, ends: str, text: str) -> NamedBuckets:
