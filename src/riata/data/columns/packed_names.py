@@ -51,5 +51,5 @@ def _unpacked(buckets: str, ends: str, text: str) -> NamedBuckets:
         names = pa.Array.from_buffers(pa.large_string(), len(stops), [None, *map(pa.py_buffer, (offsets, content))])
         names.validate(full=True)  # whether each name by itself is text
     except ValueError as error:
-        raise SchemaError("the names of its buckets are damaged") from error
+        raise SchemaError("the names of its buckets do not go together: they are damaged") from error
     return NamedBuckets(numbers.astype(np.int64), names)
