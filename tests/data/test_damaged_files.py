@@ -159,6 +159,7 @@ STATISTICS = {
     "a weight that is an array": ("weight_1", np.ones(2)),
     "a negative weight": ("weight_1", np.array(-1.0)),
     "NaN": ("xy_1", np.array([1.0, np.nan, 0.0])),
+    "a mean whose square overflows": ("y_mean_0", np.array(1e200)),
     "text": ("yy_0", np.array("3")),
     "folds of other features": ("mean_1", np.zeros(2)),
     "no folds": ("riata_statistics", np.array(0)),

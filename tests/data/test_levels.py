@@ -93,3 +93,13 @@ def test_one_pass_learns_the_same_from_codes_as_from_strings(path, monkeypatch):
     plain = fitted()
     assert np.array_equal(coded.coef, plain.coef)
     assert list(coded.feature_names) == list(plain.feature_names)
+
+
+def test_whole_numbers_have_the_levels_of_their_strings():
+    rng = np.random.default_rng(0)
+    numbers = [None if value == 7 else int(value) - 3 for value in rng.integers(0, 30, 500)]
+    column = pa.array(numbers, pa.int16())
+    found = levels_of_rows(column)
+    assert found.places is not None
+    strings = [*found.strings.to_pylist(), None]
+    assert [strings[place] for place in found.places] == column.cast(pa.string()).to_pylist()

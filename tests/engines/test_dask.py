@@ -463,17 +463,29 @@ def test_offsets_on_workers(client, table, tmp_path):
         )
 
 
-@pytest.mark.parametrize("asked", [{"alpha_ratio": 0.1, "tol": 1e-9}, {"k": 2}], ids=str)
-def test_times_to_events_give_the_same_model(client, asked):
+@pytest.mark.parametrize(
+    ("asked", "marks"),
+    [
+        ({"alpha_ratio": 0.1, "tol": 1e-9}, {}),
+        ({"k": 2}, {}),
+        ({"k": 2}, {"strata": "stratum", "entry": "entry"}),
+        ({"alpha": "auto", "select": "cv", "cv": 2, "tol": 1e-9}, {"strata": "stratum", "entry": "entry"}),
+    ],
+    ids=str,
+)
+def test_times_to_events_give_the_same_model(client, asked, marks):
     rows = make_times(150, 5)
     frame = pd.DataFrame(rows.X, columns=[f"x{j}" for j in range(5)]).assign(days=rows.time, died=rows.event)
-    here = riata.SparseSurvival(**asked).fit(rows.X, rows.y)
-    data = riata.open(dd.from_pandas(frame, npartitions=3), "days", event="died")
+    for name in marks.values():
+        frame[name] = getattr(rows, name)
+    how = {"target": "days", "event": "died", **marks}
+    here = riata.SparseSurvival(**asked).fit(riata.open(frame, **how))
+    data = riata.open(dd.from_pandas(frame, npartitions=3), **how)
     there = riata.SparseSurvival(**asked).fit(data)
     assert isinstance(data, OnWorkers)
     assert_allclose(there.coef_, here.coef_, atol=1e-7)
     assert_allclose(there.cum_baseline_hazard_, here.cum_baseline_hazard_, rtol=1e-6)
-    assert there.score(data) == pytest.approx(here.score(rows.X, rows.y))
+    assert there.score(data) == pytest.approx(here.score(riata.open(frame, **how)))
 
 
 def test_online_learns_parts_on_workers_and_polish_makes_it_what_it_is_here(client, tmp_path, rng):

@@ -232,6 +232,17 @@ class TestOnGpu:
         np.testing.assert_allclose(found[0].objective, here.objective, rtol=1e-6)
         np.testing.assert_array_equal(found[0].coef, found[1].coef)  # a repeated fit gives the same bits
 
+    def test_a_search_of_all_models(self, gpu, kind):
+        """Of targets that the features hardly explain, so that it has many parts."""
+        X = rows(kind, n=60, d=30).X
+        data = InMemory(X, np.random.default_rng(2).normal(size=60))
+        spec = Spec(k=4, ridge=0.01, certify=True)
+        here, there = (fit(one, spec).result for one in (data, on_device(data, gpu)))
+        assert here.bound.is_best
+        assert there.bound.is_best
+        assert there.proof.n_parts > 20
+        np.testing.assert_allclose(there.coef, here.coef, atol=1e-6)
+
     def test_chunks_from_elsewhere(self, gpu, kind):
         data = rows(kind, n=3000)
         y = data.targets()[0]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
+from riata.arrays import Array
 from riata.data.chunk import Chunk, added, targets_alone
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
@@ -43,6 +44,7 @@ class Dataset(ABC):
 
     def __init__(self, facts: Facts, ledger: Ledger | None = None) -> None:
         self.facts = facts
+        self.send: Callable[[np.ndarray], Array] | None = None  # takes arrays to the device that passes run on, if any
         self.ledger = ledger or Ledger(facts.n_rows)
         self._moments: Moments | None = None
         self._target_moments: Moments | None = None
@@ -234,7 +236,7 @@ class Mapped(Dataset):
     def __init__(self, data: Dataset, f: Callable[[Chunk], Chunk]) -> None:
         super().__init__(data.facts.of_view(classes=None), data.ledger)
         self._data, self._f = data, f
-        self.n_chunks, self.cheap_passes = data.n_chunks, data.cheap_passes
+        self.n_chunks, self.cheap_passes, self.send = data.n_chunks, data.cheap_passes, data.send
 
     @property
     def in_order(self) -> bool:

@@ -31,11 +31,12 @@ def check_encoded(batch: pa.RecordBatch, n_features: int, look: bool = True) -> 
         if any(column.null_count for column in batch.columns):
             raise DataError("a value is missing")
         y, weight = (numbers_of(batch.column(name)) for name in (TARGET, WEIGHT))
-        offset = values_of(batch.column(OFFSET)) if OFFSET in batch.schema.names else y
+        offsets = [values_of(batch.column(OFFSET))] if OFFSET in batch.schema.names else []
+        others = [y, weight, *offsets]
         numbers = _dense(batch, n_features) if DENSE in batch.schema.names else _sparse(batch, n_features)
-        if not (y.dtype == weight.dtype == offset.dtype == np.float64 and numbers.dtype in (np.float32, np.float64)):
+        if any(one.dtype != np.float64 for one in others) or numbers.dtype not in (np.float32, np.float64):
             raise DataError("they are no numbers")
-        if not (all(map(_are_finite, (y, weight, offset))) and weight.min(initial=1.0) > 0):
+        if not (all(map(_are_finite, others)) and weight.min(initial=1.0) > 0):
             raise DataError("a target or a weight is not finite")
         if look and not _are_finite(numbers):
             raise DataError("a number is not finite")

@@ -19,5 +19,9 @@ class Remote(Dataset):
         """A view of the rows at the positions that `keep` accepts, see `riata.data.folds`."""
 
     @abstractmethod
+    def placed_map(self, f: Callable[[int, Chunk], Chunk]) -> Dataset:
+        """A view with f applied to every chunk and the position of its first row; f must keep the number of rows."""
+
+    @abstractmethod
     def persisted(self, f: Callable[[Chunk], Chunk]) -> "Remote":
         """The rows with f applied to every chunk: computed once, and kept in the memory of the processes that did."""

@@ -30,6 +30,7 @@ from riata.data.in_memory import InMemory
 from riata.data.ledger import Ledger, SummaryLedger
 from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
+from riata.matrices.moments import LARGEST
 from riata.outcome.folds_used import FoldKind, FoldsUsed
 from riata.schema import checked
 
@@ -240,10 +241,13 @@ def _gram(parts: dict[str, np.ndarray], fold: int) -> Gram:
     d = arrays["mean"].size
     shapes = {"mean": (d,), "xx": (d, d), "xy": (d,)}
     kinds = {"rows": "iu", "whole": "b"}
+    most = dict.fromkeys(("xx", "xy", "yy"), LARGEST**2)  # products
     for name, array in arrays.items():
         right = array.shape == shapes.get(name, ()) and array.dtype.kind in kinds.get(name, "f")
         if not right or not np.isfinite(array).all():
             raise DataError(f"{name!r} of fold {fold} is damaged: it is no finite {array.dtype} of shape {array.shape}")
+        if (abs(array) > most.get(name, LARGEST)).any():
+            raise DataError(f"{name!r} of fold {fold} is damaged: it is beyond {most.get(name, LARGEST):.0e}")
     if arrays["weight"] < 0 or arrays["rows"] < 0:
         raise DataError(f"fold {fold} is of fewer than no rows")
     values: dict[str, Any] = {name: native(array) if array.ndim else array.item() for name, array in arrays.items()}

@@ -17,12 +17,15 @@ def worst_fault(indptr: np.ndarray, indices: np.ndarray, width: int) -> tuple[in
         start, stop = indptr[i], indptr[i + 1]
         if stop < start or stop > indices.shape[0]:
             return BROKEN, i
-        before = -1
-        for p in range(start, stop):
-            j = indices[p]
-            if j < 0 or j >= width:
+        row = indices[start:stop]
+        rises = True
+        for p in range(row.shape[0] - 1):
+            rises &= row[p] < row[p + 1]
+        if rises and (start == stop or (row[0] >= 0 and row[-1] < width)):
+            continue
+        for p in range(row.shape[0]):
+            if row[p] < 0 or row[p] >= width:
                 return OUT_OF_RANGE, i
-            if j <= before and found == SOUND:
-                found, where = DISORDERED, i
-            before = j
+        if found == SOUND:
+            found, where = DISORDERED, i
     return found, where

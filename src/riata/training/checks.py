@@ -102,8 +102,9 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
         (spec.checkpoint is not None and not (solver.saves or solver.method),
          f"solver {spec.solver_name!r} has no checkpoints; take one of {', '.join(SAVING)}"),
-        (spec.checkpoint is not None and spec.groups is not None and spec.k is not None,
-         "k groups of features have no checkpoints"),
+        (spec.checkpoint is not None and spec.groups is not None and spec.k is not None
+         and (spec.certify is None or spec.certify is False),
+         "k groups of features have no checkpoints but those of a search of all models: give certify, too"),
         (spec.checkpoint is not None and spec.k is not None and not spec.one_by_one,
          f"k features of loss {spec.loss_function.name!r}{_of_margins(spec.loss_function)} have no checkpoints"),
         (spec.rounds and spec.l1_ratio < 1, "rounds halve an L1 penalty, as in the paper: leave l1_ratio at 1"),

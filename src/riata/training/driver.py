@@ -118,6 +118,8 @@ def run(
         raise KeyboardInterrupt
     if point is None:
         raise CheckpointError("the checkpoint is of a fit that had come to its end: fit without resume")
+    if checkpoints is not None and stop is None and point.searched is not None and point.save is not None:
+        checkpoints.save(course.saved(point.save(), record))  # others are not whole within a step
     return course.result(point, record, stop or Stop(ending[0]))
 
 

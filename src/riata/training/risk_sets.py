@@ -121,8 +121,6 @@ def risk_sets(data: Dataset, spec: Spec, marks: Marks | None = None, validation:
 
 def _in_strata(data: Dataset, kind: type[Cox], times: np.ndarray, strata: Mark | None, entry: Mark | None) -> RiskSets:
     """The risk sets of rows that differ in their strata, or in when they came under observation."""
-    if isinstance(data, Remote):
-        raise OptionError("strata and entry are not there for rows of a cluster: leave them, or the engine, out")
     signed, _ = data.targets()
     enters = np.full(len(signed), -np.inf) if entry is None else entry.numbers.all()
     late = enters >= np.abs(signed)
@@ -171,6 +169,8 @@ def _placing(codes: np.ndarray, entries: np.ndarray) -> Callable[[Dataset], Data
         return chunk._replace(y=y[start : start + chunk.n_rows])
 
     def view(data: Dataset) -> Dataset:
+        if isinstance(data, Remote):
+            return data.placed_map(coded)
         return data.map(lambda chunk: coded(0, chunk)) if data.cheap_passes else ByPosition(data, coded, data.n_rows)
 
     return view

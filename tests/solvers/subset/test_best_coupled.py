@@ -17,6 +17,7 @@ from riata.data.in_memory import InMemory
 from riata.losses.softmax import Softmax
 from riata.outcome.proofs import SwapOptimal
 from riata.solvers.subset import best_coupled
+from riata.solvers.subset.group_subset import GroupSubset
 from riata.solvers.subset.targets_subset import TargetsSubset
 from riata.training.fitting import fit
 from riata.training.spec import Spec
@@ -118,6 +119,11 @@ def test_steps_of_a_search_over_targets_are_those_of_least_squares():
     )
     assert_allclose(search._costs(), [explained([1, 4]) - explained([j]) for j in (4, 1)])
     assert search.outlook.gains[1] == -np.inf
+    swaps = search._swap_gains()
+    for i, stays in enumerate((4, 1)):
+        assert_allclose(swaps[i, [0, 2, 3, 5]], [explained([stays, j]) - explained([1, 4]) for j in (0, 2, 3, 5)])
+    one_by_one = GroupSubset._swap_gains(search)
+    assert_allclose(swaps[np.isfinite(one_by_one)], one_by_one[np.isfinite(one_by_one)], atol=1e-12)
 
 
 def test_rows_in_chunks_give_the_same_model(monkeypatch):

@@ -213,6 +213,49 @@ def test_an_interrupt_leaves_the_best_so_far_with_its_gap(rng):
     assert result.history[-1].bound == result.bound.value
 
 
+@pytest.mark.parametrize("moment", ["relax", "digest"])
+def test_an_interrupt_within_a_cut_loses_no_part(moment, tmp_path, monkeypatch):
+    """The checkpoint that is left has all parts that were to be searched: it ends at the same proof."""
+    X, y = correlated(np.random.default_rng(5), n=60, d=30)
+    spec = Spec(k=4, ridge=0.01, certify=True)
+    whole = fit(InMemory(X, y), spec).result
+    name = {"relax": "_halves", "digest": "_digest"}[moment]
+    calls, original = [], getattr(branch_and_bound._Search, name)
+
+    def interrupted(self, *args):
+        calls.append(1)
+        if len(calls) == 9:
+            raise KeyboardInterrupt
+        return original(self, *args)
+
+    monkeypatch.setattr(branch_and_bound, "REPORT", 0.0)
+    monkeypatch.setattr(branch_and_bound._Search, name, interrupted)
+    saving = replace(spec, checkpoint=tmp_path)
+    cut = fit(InMemory(X, y), saving).result
+    assert cut.stop.reason is StopReason.INTERRUPTED
+    result = fit(InMemory(X, y), replace(saving, resume=True)).result
+    assert isinstance(result.proof, SearchedAll)
+    assert result.proof.n_parts >= whole.proof.n_parts
+    assert result.objective == whole.objective
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_search_of_groups_goes_on_from_its_checkpoint(loss, tmp_path, monkeypatch):
+    monkeypatch.setattr(branch_and_bound, "REPORT", 0.0)
+    X, y = correlated(np.random.default_rng(5), n=60, d=30)
+    data = InMemory(X, np.sign(y) if loss == "logistic" else y)
+    spec = Spec(k=3, loss=loss, ridge=0.05, certify=True, groups=np.arange(30) // 3)
+    whole = fit(data, spec).result
+    saving = replace(spec, checkpoint=tmp_path)
+    cut = fit(data, replace(saving, certify_time=0.0)).result
+    assert cut.stop.reason is StopReason.SEARCH_LIMIT
+    result = fit(data, replace(saving, resume=True)).result
+    assert isinstance(result.proof, SearchedAll)
+    assert_allclose(result.coef, whole.coef, atol=1e-9)
+    with pytest.raises(OptionError, match="give certify"):
+        riata.SparseRegressor(k=3, groups=np.arange(30) // 3, checkpoint=str(tmp_path)).fit(X, y)
+
+
 @pytest.mark.parametrize(("loss", "n"), [("squared", 60), ("squared", 20), ("logistic", 60)])
 def test_a_search_that_was_cut_off_goes_on_from_its_checkpoint(loss, n, tmp_path, monkeypatch):
     """With few rows it is one of candidates."""

@@ -128,10 +128,10 @@ class CategoryLearner(Learner):
         self.n_rows, self.target_sums = 0, LevelSums()
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
-        strings = as_strings(columns[0])
-        self.n_rows, self.n_missing = self.n_rows + len(strings), self.n_missing + strings.null_count
-        coded = strings.dictionary_encode()
-        levels = coded.dictionary
+        column = columns[0]  # of whole numbers only those that differ are made strings
+        coded = (column if pa.types.is_integer(column.type) else as_strings(column)).dictionary_encode()
+        self.n_rows, self.n_missing = self.n_rows + len(coded), self.n_missing + coded.null_count
+        levels = as_strings(coded.dictionary)
         codes = values_of(filled(coded.indices, len(levels))).astype(np.int64)  # behind all levels: a missing value
         counts = np.bincount(codes, minlength=len(levels) + 1)[: len(levels)]
         if self.buckets is None and len(levels) > self.max_levels:  # they need not be counted to know that
@@ -141,7 +141,7 @@ class CategoryLearner(Learner):
         if self.buckets is None:
             as_list = levels.to_pylist()
             if y is not None:
-                self.target_sums.add([*as_list, None] if strings.null_count else as_list, codes, weight, y)
+                self.target_sums.add([*as_list, None] if coded.null_count else as_list, codes, weight, y)
             self._count(as_list, counts.tolist())
         else:
             self._name(levels)

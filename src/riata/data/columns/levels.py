@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from riata.data.columns.arrow_values import arrow_of, values_of
+from riata.data.columns.arrow_values import arrow_of, filled, values_of
 from riata.data.columns.column import as_strings
 from riata.kernels.text_hashing import first_uses
 
@@ -34,6 +34,10 @@ class LevelsOfRows(NamedTuple):
 def levels_of_rows(column: pa.Array) -> LevelsOfRows:
     """The levels of a column; a level that no row has is not among them."""
     kind = column.type
+    if pa.types.is_integer(kind) and len(column) >= WORTH_COMPILING:  # few of which differ, as a rule
+        coded = column.dictionary_encode()
+        places = values_of(filled(coded.indices, -1)).astype(np.int32, copy=False)
+        return LevelsOfRows(as_strings(coded.dictionary), places)
     coded = pa.types.is_dictionary(kind) and (
         pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
     )

@@ -77,6 +77,7 @@ class OnDevice(Dataset):
         facts = facts or Facts(n_rows, n_features, classes=classes)
         origin = None if offset is None else facts.offset or Offset()
         super().__init__(facts.but(n_rows=n_rows, n_features=n_features, offset=origin), ledger)
+        self.send = place.vector
 
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         raise NotImplementedError("rows on a GPU are summed there, never read one after the other")
@@ -110,6 +111,7 @@ class Streamed(Dataset):
     def __init__(self, data: Dataset, place: Place) -> None:
         super().__init__(data.facts, data.ledger)
         self._data, self._place = data, place
+        self.send = place.vector
         self._blocks: list[Chunk] | None = None
         if isinstance(data, InMemory):
             self._blocks = data.blocks(int(min(SENT_AT_ONCE, place.room // 8)))

@@ -21,6 +21,7 @@ from riata.engines.dask.payload import Carried
 from riata.engines.dask.worker import (
     Keeping,
     Mapping,
+    Placing,
     Starts,
     View,
     chunk_of_part,
@@ -65,6 +66,14 @@ class OnWorkers(Remote):
 
     def map(self, f: Callable[[Chunk], Chunk]) -> Dataset:
         return self._seen_as((*self._view, Mapping(f)), self._places, self.facts.of_view(classes=None))
+
+    def placed_map(self, f: Callable[[int, Chunk], Chunk]) -> Dataset:
+        return self._seen_as((*self._view, Placing(f)), self._places, self.facts.of_view(classes=None))
+
+    def targets(self) -> tuple[np.ndarray, np.ndarray]:
+        """The target and the weight of every row, which come to this process without their features."""
+        parts = [chunk for run in self.runs(lambda _, run: [(c.y, c.weight) for _, c in run]) for chunk in run]
+        return np.concatenate([y for y, _ in parts]), np.concatenate([weight for _, weight in parts])
 
     def some_rows(self, keep: Callable[[np.ndarray], np.ndarray]) -> "OnWorkers":
         view = (*self._view, Keeping(keep))

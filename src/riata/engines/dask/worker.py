@@ -25,19 +25,25 @@ class Keeping(NamedTuple):
     keep: Callable[[np.ndarray], np.ndarray]
 
 
-View = tuple[Mapping | Keeping, ...]
+class Placing(NamedTuple):
+    """A step of a view: a function applied to every chunk and the position of its first row, at this step."""
+
+    f: Callable[[int, Chunk], Chunk]
+
+
+View = tuple[Mapping | Keeping | Placing, ...]
 Starts = tuple[int, ...]  # the position of a part's first row, among all rows and among those each Keeping keeps
 
 
 def chunks_of(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, Chunk]]:
     """The chunks of a part in a view, each with the position of its first row."""
-    for i, start, keeps in _spans(part, view, starts):
-        yield start, _seen(part, i, view, keeps)
+    for i, positions, keeps in _spans(part, view, starts):
+        yield positions[-1], _seen(part, i, view, positions, keeps)
         part.release(i)
 
 
-def _spans(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, int, list[np.ndarray]]]:
-    """For every chunk with rows in a view: its number, the position of its first row, the rows each Keeping keeps."""
+def _spans(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, Starts, list[np.ndarray]]]:
+    """For every chunk with rows in a view: its number, the positions of its first row, the rows each Keeping keeps."""
     positions = list(starts)
     for i, count in enumerate(part.counts):
         keeps: list[np.ndarray] = []
@@ -46,22 +52,24 @@ def _spans(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, int, l
                 start = positions[len(keeps)]
                 keeps.append(np.flatnonzero(step.keep(np.arange(start, start + (len(keeps[-1]) if keeps else count)))))
         if count and (not keeps or len(keeps[-1])):
-            yield i, positions[-1], keeps
+            yield i, tuple(positions), keeps
         for level, kept in enumerate([count, *map(len, keeps)]):
             positions[level] += kept
 
 
-def _seen(part: Part, i: int, view: View, keeps: list[np.ndarray]) -> Chunk:
+def _seen(part: Part, i: int, view: View, positions: Starts, keeps: list[np.ndarray]) -> Chunk:
     """A chunk in a view; only rows from the first to the last one kept are read."""
     span = _span(part, i, keeps)
     chunk, offset = part.rows(i, span), span.start
-    keeping = iter(keeps)
+    level = 0  # of the positions: how many steps have kept some rows
     for step in view:
         if isinstance(step, Mapping):
             chunk = step.f(chunk)
-            continue
-        kept = next(keeping) - offset
-        chunk, offset = chunk if len(kept) == chunk.n_rows else chunk.rows(kept), 0
+        elif isinstance(step, Placing):
+            chunk = step.f(positions[level] + offset, chunk)
+        else:
+            kept = keeps[level] - offset
+            chunk, offset, level = chunk if len(kept) == chunk.n_rows else chunk.rows(kept), 0, level + 1
     return chunk
 
 
@@ -112,8 +120,8 @@ def chunks_in_part(part: Part, starts: Starts, carried: Carried) -> int:
 
 def chunk_of_part(part: Part, i: int, starts: Starts, carried: Carried) -> Chunk:
     """Chunk i of those."""
-    number, _, keeps = next(islice(_spans(part, carried.value, starts), i, None))
-    return _seen(part, number, carried.value, keeps)
+    number, positions, keeps = next(islice(_spans(part, carried.value, starts), i, None))
+    return _seen(part, number, carried.value, positions, keeps)
 
 
 def rows_of_part(part: Part, starts: Starts, carried: Carried) -> np.ndarray:

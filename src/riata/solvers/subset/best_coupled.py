@@ -102,6 +102,10 @@ class CoupledSearch:
         w[fit.support] = fit.coef
         return w, fit.intercept
 
+    def is_separated(self, fit: Fitted) -> bool:
+        """Whether a fit leaves nothing to explain, and no curvature to search on."""
+        return fit.objective <= SEPARATED * self._unit
+
     def refitted(self, model: CoupledQuadratic) -> Fitted:
         """The fit of the features that a search is at."""
         return CoupledRefits(self.problem, model.members, self._options).fit(model.members, model.minimum())
@@ -109,7 +113,7 @@ class CoupledSearch:
     def checked(self, fit: Fitted) -> tuple[Fitted | None, Proof | None]:
         """A better fit, one swap away or where all swaps on the quadratic lead, if found; what is proved otherwise."""
         k, d = self.k, self.problem.data.n_features
-        if fit.objective <= SEPARATED * self._unit:
+        if self.is_separated(fit):
             return None, ZeroLoss()
         model = self.at(fit)
         size, sees_all = len(model.members), len(model.features) == d

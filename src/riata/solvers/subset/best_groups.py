@@ -15,7 +15,7 @@ from riata.outcome.proofs import Bound, SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options
 from riata.solvers.subset.best_k_refits import REFITS
-from riata.solvers.subset.certified import certified_iterates
+from riata.solvers.subset.certified import certified_iterates, resumed_iterates
 from riata.solvers.subset.global_bound import Size, quadratic_bounds, true_bounds
 from riata.solvers.subset.group_subset import GroupSubset
 from riata.solvers.subset.local_quadratic import LocalQuadratic
@@ -36,6 +36,8 @@ def best_groups(problem: Problem, options: Options) -> Iterates:
     """The answer at once for the squared loss; for others an iterate for every better support."""
     k, d = groups_of(problem).k, problem.data.n_features
     check_memory(d, options.memory)
+    if options.resume is not None:  # a search of all models: there are no other checkpoints
+        return (yield from resumed_iterates(problem, options, options.resume))
     model, search = searched(problem, np.zeros(d), empty_intercept(problem))
     with one_blas_thread():
         search.forward(2 * k)

@@ -9,7 +9,7 @@ part it was cut from ended, suggests a model to refit, and fixes columns by thei
 
 import heapq
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +24,6 @@ from riata.threads import n_cores, one_blas_thread
 
 WHOLE = 1e-3  # shares nearer to 0 or 1 count as whole
 REPORT = 0.5  # seconds between two states
-AT_ONCE = 4  # parts that are cut at a time, whatever the number of cores: so that all of them do the same
 NODE_BYTES = 600  # of a part beside its columns
 
 
@@ -42,8 +41,12 @@ class Subsets(Protocol):
     def n_weights(self) -> int: ...
 
     @property
-    def parallel(self) -> bool:
-        """Whether several parts may be relaxed at the same time."""
+    def at_once(self) -> int:
+        """How many parts are cut at a time, whatever the number of cores: so that all of them do the same."""
+
+    @property
+    def batch(self) -> int:
+        """How many of their halves are relaxed by one call."""
 
     @property
     def exact(self) -> bool:
@@ -51,6 +54,9 @@ class Subsets(Protocol):
 
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
         """The relaxation of a part where k more columns may come in; it may end early once its bound is the target."""
+
+    def relaxed_together(self, nodes: Sequence[Node], k: Sequence[int], target: float) -> Sequence[Relaxed]:
+        """The same for a batch of parts of more than one."""
 
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         """What each column can lower the plane of a relaxation by."""
@@ -190,21 +196,34 @@ class _Search:
         return len(self.parts) * (self.subsets.n_columns + NODE_BYTES)
 
     def cut(self, threads: ThreadPoolExecutor) -> None:
-        """Replace some parts, those of least bound, by their two halves, which are relaxed on all cores."""
-        halves: list[_Half] = []
-        while self.parts and not self.closed and len(halves) < (2 * AT_ONCE if self.subsets.parallel else 1):
-            bound, _, part = heapq.heappop(self.parts)
-            w = np.zeros(self.subsets.n_weights)
-            w[part.places] = part.weights
-            for side in (1, -1):
-                state = part.state.copy()
-                state[part.branch] = side
-                halves.append(_Half(state, w, part.price, bound))
-        target = self.target
-        apply = threads.map if self.subsets.parallel else map
-        for half, found in zip(halves, apply(partial(self._relaxed, target), halves), strict=True):
-            self._digest(half, found)
+        """Replace some parts, those of least bound, by their two halves, which are relaxed on all cores.
+
+        Cut short, as by Ctrl-C, it puts them back: nothing is lost of what is to be searched.
+        """
+        taken: list[tuple[float, int, _Part]] = []
+        try:
+            while self.parts and not self.closed and len(taken) < self.subsets.at_once:
+                taken.append(self.parts[0])
+                heapq.heappop(self.parts)
+            halves = [half for bound, _, part in taken for half in self._halves(bound, part)]
+            for half, found in zip(halves, self._all_relaxed(halves, threads), strict=True):
+                self._digest(half, found)
+        except BaseException:
+            there = {number for _, number, _ in self.parts}
+            for entry in taken:
+                if entry[1] not in there:
+                    heapq.heappush(self.parts, entry)
+            raise
         self.state.bound = self._least_bound()
+
+    def _halves(self, bound: float, part: _Part) -> Iterator[_Half]:
+        """The models with the column to cut at, and those without it."""
+        w = np.zeros(self.subsets.n_weights)
+        w[part.places] = part.weights
+        for side in (1, -1):
+            state = part.state.copy()
+            state[part.branch] = side
+            yield _Half(state, w, part.price, bound)
 
     def _least_bound(self) -> float:
         """The bound on all models: those tried, those of parts dropped, and those of parts that are left."""
@@ -215,12 +234,34 @@ class _Search:
         """Relax a part, and keep it unless it is ruled out."""
         self._digest(half, self._relaxed(self.target, half))
 
+    def _all_relaxed(self, halves: list[_Half], threads: ThreadPoolExecutor) -> Iterable[Relaxed | None]:
+        """The relaxations of all these parts, one by one or in batches, on all cores."""
+        apply = threads.map if self.subsets.at_once > 1 else map
+        if self.subsets.batch == 1:
+            return apply(partial(self._relaxed, self.target), halves)
+        found: list[Relaxed | None] = [None] * len(halves)
+        open_ = [i for i, half in enumerate(halves) if not self._decided(half.state)]
+        batches = [open_[i : i + self.subsets.batch] for i in range(0, len(open_), self.subsets.batch)]
+        relaxed = apply(partial(self._batch_relaxed, self.target), [[halves[i] for i in batch] for batch in batches])
+        for batch, relaxations in zip(batches, relaxed, strict=True):
+            for i, one in zip(batch, relaxations, strict=True):
+                found[i] = one
+        return found
+
+    def _batch_relaxed(self, target: float, halves: list[_Half]) -> Sequence[Relaxed]:
+        nodes = [Node(half.state, half.w, half.price) for half in halves]
+        return self.subsets.relaxed_together(nodes, [self._left(half.state) for half in halves], target)
+
     def _relaxed(self, target: float, half: _Half) -> Relaxed | None:
         """The relaxation of a part; None where at most one model of it is to be tried."""
-        left = self._left(half.state)
-        if left <= 0 or np.count_nonzero(half.state == 0) <= left:
+        if self._decided(half.state):
             return None
-        return self.subsets.relaxed(Node(half.state, half.w, half.price), left, target)
+        return self.subsets.relaxed(Node(half.state, half.w, half.price), self._left(half.state), target)
+
+    def _decided(self, state: np.ndarray) -> bool:
+        """Whether one model is the best of a part."""
+        left = self._left(state)
+        return bool(left <= 0 or np.count_nonzero(state == 0) <= left)
 
     def _left(self, state: np.ndarray) -> int:
         """How many columns may still come in."""

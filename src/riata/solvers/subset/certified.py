@@ -29,8 +29,9 @@ from riata.solvers.subset.group_subsets import QuadraticGroups, TrueGroups
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.planes import Costs, Plane, screened, tangent
+from riata.solvers.subset.quadratic_subsets import QuadraticSubsets
 from riata.solvers.subset.refit import Fitted, Refits, cut_to
-from riata.solvers.subset.relaxation import Node, QuadraticSubsets, diagonal_shift
+from riata.solvers.subset.relaxation import Node, Quadratic, diagonal_shift
 from riata.solvers.subset.saved_search import SavedSearch, restored_search, saved_search
 from riata.solvers.subset.true_subsets import TrueSubsets
 
@@ -111,7 +112,9 @@ def certified_iterates(
 
 def resumed_iterates(problem: Problem, options: Options, saved: Saved) -> Iterates:
     """Iterates of a search that goes on where a checkpoint has it."""
-    search = restored_search(saved, problem.data.n_features)
+    penalty = problem.penalty
+    n_groups = penalty.n_groups if isinstance(penalty, GroupCardinality) else None
+    search = restored_search(saved, problem.data.n_features, n_groups)
     yield from _iterates(problem, _resumed(problem, options, search), search.steps)
     return StopReason.SEARCH_LIMIT
 
@@ -178,7 +181,8 @@ def certified(
     else:
         near = problem if len(left) == d else cut_to(problem, left, memory)
         if quadratic:
-            subsets, left = _quadratic_subsets(near, fit, known, left)
+            quadratic_left, left = _quadratic_left(near, fit, known, left)
+            subsets = QuadraticSubsets.of(quadratic_left, k, fit.objective, problem.data.send)
         else:
             subsets = TrueSubsets(near, k + len(problem.always_in))
     if known.bound <= 0.0 and not ridge:
@@ -197,16 +201,12 @@ def _certified_groups(
     problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None, least: float
 ) -> Iterator[Certificate]:
     """The same for groups: the products of all columns, or their rows, are in memory, and so there is only a search."""
-    k, always, n_columns = problem.cardinality.k, _always(problem), problem.data.n_features
-    known = _Known.at_first(problem, least)
+    known, always = _Known.at_first(problem, least), _always(problem)
     left = np.arange(len(known.out))
-    subsets: Subsets | None = None
-    if model is not None:
-        whole = model.among_candidates()
-        quadratic = whole.shifted(diagonal_shift(whole.G))
-        subsets = QuadraticGroups(quadratic, k) if quadratic.costs.bounding else None
-    elif Costs.of(problem).bounding and 16 * problem.data.n_rows * n_columns <= _memory(options):
-        subsets = TrueGroups(problem, k + len(always))
+    rows_fit = 16 * problem.data.n_rows * problem.data.n_features <= _memory(options)
+    if model is None and not (rows_fit and Costs.of(problem).bounding):
+        return
+    subsets = _group_subsets(problem, model)
     if subsets is None:
         return
     yield known.certificate(problem, fit)
@@ -215,6 +215,16 @@ def _certified_groups(
     first[always] = 1 if model is None else -1
     state = State(None, fit.objective, known.bound)
     yield from task.certificates(branch_and_bound(subsets, state, first, _budget(options)))
+
+
+def _group_subsets(problem: Problem, model: LocalQuadratic | None) -> Subsets | None:
+    """All groups, by their products (`model`) or by their rows; None where nothing bounds them."""
+    k = problem.cardinality.k
+    if model is None:
+        return TrueGroups(problem, k + len(_always(problem)))
+    whole = model.among_candidates()
+    quadratic = whole.shifted(diagonal_shift(whole.G))
+    return QuadraticGroups(quadratic, k) if quadratic.costs.bounding else None
 
 
 def _n_choices(problem: Problem) -> int:
@@ -234,8 +244,10 @@ def _resumed(problem: Problem, options: Options, search: SavedSearch) -> Iterato
     """Certificates of a search that goes on with the parts that were left."""
     fit, left, k, d = search.fit, search.left, problem.cardinality.k, problem.data.n_features
     memory, known = _memory(options), _Known(search.bound, search.out, search.inside)
-    subsets: Subsets
-    if search.by_candidates:
+    subsets: Subsets | None
+    if isinstance(problem.penalty, GroupCardinality):
+        subsets = _group_subsets(problem, _products(problem, d) if problem.loss.quadratic else None)
+    elif search.by_candidates:
         candidates = np.union1d(fit.support, search.parts.places)
         model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), candidates)
         subsets = CandidateSubsets(model, k, _most_rows(memory, d))
@@ -244,9 +256,12 @@ def _resumed(problem: Problem, options: Options, search: SavedSearch) -> Iterato
         near = problem if len(there) == d else cut_to(problem, there, memory)
         if problem.loss.quadratic:
             whole = _products(near, len(there)).among_candidates().among(np.searchsorted(there, left))
-            subsets = QuadraticSubsets(whole.shifted(diagonal_shift(whole.G)), k)
+            whole = whole.shifted(diagonal_shift(whole.G))
+            subsets = QuadraticSubsets.of(whole, k, fit.objective, problem.data.send)
         else:
             subsets = TrueSubsets(near, k + len(problem.always_in))
+    if subsets is None:
+        return
     state = State(None, fit.objective, known.bound, search.n_parts)
     task = _Task(problem, fit, known, left, search.by_candidates, options.memory)
     yield from task.certificates(branch_and_bound(subsets, state, search.parts, _budget(options)))
@@ -341,9 +356,7 @@ def _true_root(problem: Problem, fit: Fitted, known: _Known) -> Iterator[None]:
         w[columns], b, price = relaxed_point(cut_to(problem, columns), k, (w[columns], b), fit.objective, price)
 
 
-def _quadratic_subsets(
-    near: Problem, fit: Fitted, known: _Known, left: np.ndarray
-) -> tuple[QuadraticSubsets, np.ndarray]:
+def _quadratic_left(near: Problem, fit: Fitted, known: _Known, left: np.ndarray) -> tuple[Quadratic, np.ndarray]:
     """The products of the columns that are left, and which are after screening by their own planes."""
     model = _products(near, len(left))
     whole, k = model.among_candidates(), near.cardinality.k
@@ -356,11 +369,11 @@ def _quadratic_subsets(
         part = whole.among(kept)
         quadratic = part.shifted(diagonal_shift(part.G))
         if not quadratic.costs.bounding:
-            return QuadraticSubsets(quadratic, k), left[kept]
+            return quadratic, left[kept]
         found = quadratic.relaxed(Node(np.zeros(len(kept)), start[kept]), k)
         known.learn(quadratic.costs, quadratic.plane(found.w, found.r), k, fit.objective, left[kept])
         start[kept] = found.w
         still = ~known.out[left[kept]]
         if known.bound >= fit.objective or np.count_nonzero(still) > SHRINKS * len(kept):
-            return QuadraticSubsets(quadratic.among(np.flatnonzero(still)), k), left[kept[still]]
+            return quadratic.among(np.flatnonzero(still)), left[kept[still]]
         kept = kept[still]

@@ -12,7 +12,7 @@ from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
 from riata.solvers.convex.curvature import Point
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_coupled import CoupledSearch
-from riata.solvers.subset.coupled_quadratic import CoupledQuadratic
+from riata.solvers.subset.coupled_quadratic import CoupledQuadratic, coefficients_of
 from riata.solvers.subset.coupled_refit import CoupledRefits
 from riata.solvers.subset.refit import Fitted, empty_model
 from riata.solvers.subset.size_sweeps import Made
@@ -27,15 +27,14 @@ def coupled_per_size(problem: Problem, k_max: int, options: Options, made: Made)
     search = CoupledSearch(problem, options, k_max)
     with one_blas_thread():
         model = search.at_empty()
-        found = _refitted(search, _swept(model, k_max), options, k_max, made)
         everything = len(model.features) == problem.data.n_features
+        found = _refitted(search, _swept(model, k_max), [], options, made)
         proof: PathProof = SwapOptimalPath() if search.is_quadratic and everything else RefittedSupports(1)
-        if found and not isinstance(proof, SwapOptimalPath):
+        if found and not isinstance(proof, SwapOptimalPath) and not search.is_separated(found[-1]):
             top = search.at(found[-1])
             top.search.go_to([])
-            again = _refitted(search, _swept(top, k_max), options, k_max, made)
-            found = _best_so_far(found, again)
-            proof = RefittedSupports(2)
+            again = _refitted(search, _swept(top, len(found)), found, options, made)
+            found, proof = _best_so_far(found, again), RefittedSupports(2)
     return found or [empty_model(problem)], proof
 
 
@@ -51,15 +50,28 @@ def _swept(model: CoupledQuadratic, k_max: int) -> list[Proposal]:
     return swept
 
 
-def _refitted(search: CoupledSearch, swept: list[Proposal], options: Options, k_max: int, made: Made) -> list[Fitted]:
-    """Every support fitted to the true loss."""
+def _refitted(
+    search: CoupledSearch, swept: list[Proposal], known: list[Fitted], options: Options, made: Made
+) -> list[Fitted]:
+    """Every support fitted to the true loss, from the fit before where that is the better start.
+
+    Those that are known are taken as they are. The fits end with the first that leaves nothing to explain: more
+    features leave nothing either, and their coefficients would grow without end.
+    """
     if not swept:
         return []
     refits = CoupledRefits(search.problem, np.unique(np.concatenate([features for features, _ in swept])), options)
-    found = []
+    by_support = {fit.support.tobytes(): fit for fit in known}
+    found: list[Fitted] = []
     for features, start in swept:
-        found.append(refits.fit(features, start))
-        made(len(found), k_max)
+        columns = coefficients_of(features, search.problem.loss.n_outputs)
+        fit = by_support.get(columns.tobytes())
+        if fit is None:
+            fit = refits.fit(features, start, search.point(found[-1]) if found else None)
+        found.append(fit)
+        made(len(found), len(swept))
+        if search.is_separated(fit):
+            break
     return found
 
 

@@ -1,7 +1,8 @@
 """The local quadratic of a loss with several margins a row, or whose rows go together, over some of the features.
 
 Its curvature is that of Newton steps of solver 'exact'. A feature has a coefficient for every margin, and is in the
-model for all of them or for none: they are a group (`group_subset`).
+model for all of them or for none: they are a group (`group_subset`). Where there is one margin a row, as of times to
+events, a feature is a column of one target (`targets_subset`).
 """
 
 import numpy as np
@@ -36,7 +37,7 @@ class CoupledQuadratic:
         self.curvatures = H.diagonal().reshape(len(features), -1).mean(axis=1)  # of features, without a ridge
         l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), len(here[0]))[W]
         v, slope = here[0][W], slope + l2 * here[0][W]
-        if isinstance(curvature, TargetsCurvature):
+        if isinstance(curvature, TargetsCurvature) or problem.loss.n_outputs == 1:
             shape = len(features), -1
             H, self._unit = in_units(H, l2.reshape(shape)[:, 0])
             of_targets = (part.reshape(shape) for part in (v, slope))

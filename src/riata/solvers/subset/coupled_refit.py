@@ -48,14 +48,12 @@ class CoupledRefits:
         places = features if self._features is None else np.searchsorted(self._features, features)
         problem = _narrowed(self._problem, places, self._options.memory)
         mine = coefficients_of(features, problem.loss.n_outputs)
-        w, b = (np.zeros(len(mine)), empty_intercept(problem)) if base is None else (base[0][mine], base[1])
-        state = WorkingSetState(w, b, np.arange(len(mine)), sample=self._sample(problem))
-        at = _first_order(problem, state)
-        F = _objective(problem, state, at)
-        promised = WorkingSetState(start[0][mine], start[1])
-        at_promised = _first_order(problem, promised)
-        if (F_promised := _objective(problem, promised, at_promised)) <= F:
-            state.w, state.b, F, at = promised.w, promised.b, F_promised, at_promised
+        nothing = np.zeros(len(mine)), empty_intercept(problem)
+        starts = [nothing if base is None else (base[0][mine], base[1]), (start[0][mine], start[1])]
+        state, at, F = self._best_of(problem, starts)
+        if not F <= self._unit and base is not None:  # a base without some of its features may be far off
+            state, at, F = self._best_of(problem, [nothing])
+        state.sample = self._sample(problem)
         for steps in range(STEPS):
             if steps == SAMPLED:
                 state.sample = None
@@ -78,6 +76,16 @@ class CoupledRefits:
         if isinstance(problem.loss, SeveralMargins):
             w, b = problem.loss.centred(w, b)
         return Fitted(mine, w, b, float(F))
+
+    @staticmethod
+    def _best_of(problem: Problem, starts: Sequence[Point]) -> tuple[WorkingSetState, FirstOrder, float]:
+        """The point of least objective, with its slopes."""
+        tried = []
+        for w, b in starts:
+            state = WorkingSetState(w, b, np.arange(len(w)))
+            at = _first_order(problem, state)
+            tried.append((state, at, _objective(problem, state, at)))
+        return min(tried, key=lambda one: one[2] if np.isfinite(one[2]) else np.inf)
 
     def first_below(self, target: float, proposals: Sequence[tuple[np.ndarray, Point]], base: Point) -> Fitted | None:
         """The first of these features with their starts, most promising first, that fits below the target, if any."""

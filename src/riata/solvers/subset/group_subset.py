@@ -96,14 +96,19 @@ class GroupSubset:
     def moves(self, k: int, count: int, even_without_gain: bool = False) -> list[list[int]]:
         """The best sets, `count` at most, one addition (below k members) or one swap away that gain enough."""
         least = -np.inf if even_without_gain else self._min_gain
-        bases = [self.members] if len(self.members) < k else [self._without(i) for i in range(len(self.members))]
-        outlooks = [self._outlook(base) for base in bases]
-        before = self.outlook.reduction
-        gains = np.array([after.reduction + after.gains - before for after in outlooks]).reshape(len(bases), -1)
-        gains[:, self.members] = -np.inf  # who leaves does not come back
+        bases, gains = [self.members], self.outlook.gains[None]
+        if len(self.members) >= k:
+            bases, gains = [self._without(i) for i in range(len(self.members))], self._swap_gains()
+            gains[:, self.members] = -np.inf  # who leaves does not come back
         order = np.argsort(-gains, axis=None, kind="stable")[:count]
         places = [np.unravel_index(place, gains.shape) for place in order]
         return [[*bases[i], int(g)] for i, g in places if gains[i, g] > least]
+
+    def _swap_gains(self) -> np.ndarray:
+        """For every member that leaves a row of what each group gains in its place."""
+        outlooks = [self._outlook(self._without(i)) for i in range(len(self.members))]
+        gains = [after.reduction + after.gains - self.outlook.reduction for after in outlooks]
+        return np.array(gains).reshape(len(outlooks), -1)
 
     def _without(self, i: int) -> list[int]:
         return self.members[:i] + self.members[i + 1 :]
@@ -171,6 +176,9 @@ def _independent(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The places of columns that are no combination of those before them, and the factor R of their products: by
     halves, for the speed of matrix products."""
     if len(H) <= BLOCK_COLUMNS:
+        R, failed = linalg.lapack.dpotrf(H) if len(H) else (NO_COLUMNS.R, 0)
+        if not failed and np.all(R.diagonal() ** 2 > COLLINEAR):  # as nearly always
+            return np.arange(len(H)), R
         kept = np.flatnonzero(independent(H))
         return kept, linalg.cholesky(H[np.ix_(kept, kept)]) if len(kept) else NO_COLUMNS.R
     half = len(H) // 2

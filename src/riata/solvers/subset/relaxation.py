@@ -19,7 +19,6 @@ import numpy as np
 from riata.kernels.relaxation import Effort, RelaxedQuadratic, relax
 from riata.scipy_later import linalg
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, Plane
-from riata.solvers.subset.refit import solved
 
 SHARES_OFF = 0.02  # shares that sum to within this of k are as good as k
 PRICE_OFF = 1.02  # as is a price known to within this factor
@@ -100,33 +99,6 @@ class Quadratic:
             quadratic, effort, node.state.astype(np.int8), k, float(node.price), float(target), w, r, room, best
         )
         return Relaxed(bound, best[0], best[1], best[2], price)
-
-
-@dataclass(frozen=True)
-class QuadraticSubsets:
-    """Models of at most k columns of a quadratic (`branch_and_bound.Subsets`)."""
-
-    quadratic: Quadratic
-    k: int
-    exact = parallel = True
-
-    @property
-    def n_columns(self) -> int:
-        return len(self.quadratic.c)
-
-    n_weights = n_columns
-
-    def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
-        return self.quadratic.relaxed(node, k, target, PRICES, SWEEPS, many=True)
-
-    def reliefs(self, relaxed: Relaxed) -> np.ndarray:
-        return self.quadratic.costs.reliefs(self.quadratic.plane(relaxed.w, relaxed.r).slopes)
-
-    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
-        G, c, ridge = self.quadratic.G, self.quadratic.c[members], self.quadratic.costs.ridge[members]
-        w = np.zeros(self.n_columns)
-        w[members] = solved(G[np.ix_(members, members)] + np.diag(ridge), c)
-        return self.quadratic.loss - 0.5 * float(c @ w[members]), w
 
 
 def diagonal_shift(G: np.ndarray) -> np.ndarray:

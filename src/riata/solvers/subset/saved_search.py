@@ -22,7 +22,7 @@ class SavedSearch(NamedTuple):
     bound: float
     out: np.ndarray
     inside: np.ndarray
-    left: np.ndarray  # the columns that are searched
+    left: np.ndarray  # the columns, or groups, that are searched
     by_candidates: bool  # whether those are all columns, relaxed by candidates
     n_parts: int
     steps: int
@@ -46,24 +46,26 @@ def saved_search(search: SavedSearch) -> Saved:
 
 
 @restoring()
-def restored_search(saved: Saved, d: int) -> SavedSearch:
-    """The search that was saved, of d features, if it is as a search saves it."""
+def restored_search(saved: Saved, d: int, n_groups: int | None = None) -> SavedSearch:
+    """The search that was saved, of d features, or of groups of them, if it is as a search saves it."""
+    n_choices = d if n_groups is None else n_groups
     arrays, facts = saved
     kinds = {"b": float, "objective": float, "bound": float, "by_candidates": bool, "n_parts": int, "rounds": int}
     check_facts(facts, kinds)
     support, left = (check_array(arrays, f"search.{name}", np.int64, (None,)) for name in ("support", "left"))
     check_set(support, "search.support", np.arange(d))
-    check_set(left, "search.left", np.arange(d))
+    check_set(left, "search.left", np.arange(n_choices))
     coef = check_array(arrays, "search.coef", np.float64, support.shape)
-    out, inside = (check_array(arrays, f"search.{name}", np.bool_, (d,)) for name in ("out", "inside"))
+    out, inside = (check_array(arrays, f"search.{name}", np.bool_, (n_choices,)) for name in ("out", "inside"))
     n = len(check_array(arrays, "search.bounds", np.float64, (None,)))
     lengths = dict.fromkeys(PART_KINDS, n) | dict.fromkeys(("places", "weights"), None)
     found = {name: check_array(arrays, f"search.{name}", kind, (lengths[name],)) for name, kind in PART_KINDS.items()}
     states = check_array(arrays, "search.states", np.int8, (n, len(left)))
-    for name, least in {"branches": 0, "places": 0}.items():
-        check_indices(found[name], f"search.{name}", least, len(left))
+    n_weights = len(left) if n_groups is None else d
+    check_indices(found["branches"], "search.branches", 0, len(left))
+    check_indices(found["places"], "search.places", 0, n_weights)
     check_indices(states, "search.states", -1, 2)
-    check_indices(found["counts"], "search.counts", 0, len(left) + 1)
+    check_indices(found["counts"], "search.counts", 0, n_weights + 1)
     if not int(found["counts"].sum()) == len(found["places"]) == len(found["weights"]):
         raise ValueError("the weights of its parts are not as many as it says")
     floor = float(check_array(arrays, "search.floor", np.float64, (), finite=False))

@@ -39,7 +39,8 @@ def cross_validated(
     fold_scores = np.array([part.scores.reshape(len(models), n) for part in parts])
     scores = np.average(fold_scores, axis=0, weights=weights)
     # folds of groups or days differ in size, and the large ones say more
-    errors = np.sqrt(np.average((fold_scores - scores) ** 2, axis=0, weights=weights) / (len(parts) - 1))
+    with np.errstate(invalid="ignore"):  # a score may be infinite
+        errors = np.sqrt(np.average((fold_scores - scores) ** 2, axis=0, weights=weights) / (len(parts) - 1))
     of = Scores(loss.score, ScoredOn.FOLDS, len(parts), used)
     if rule == "cv":
         return least(models, rule, of, scores, errors, fold_scores)
