@@ -139,7 +139,7 @@ def advance(
     known_features = state.features
     features, waiting = grown(problem, state, [at], min_joining=min_joining)
     model: InnerModel | None = None
-    if crowded(problem, features):  # then all of them at once
+    if crowded(problem, state.w, at):  # then all of them at once
         features, waiting = grown(problem, state, [at], least=0.0, min_joining=len(state.w))
         model = all_columns(problem, features, options.memory)
     all_at_once = model is not None
