@@ -6,6 +6,9 @@
 | `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
 
+Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. Where more features want to join than
+there are rows, `GatheredColumns` has all of them (`crowded`).
+
 Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways; several targets have
 `TargetsCurvature`, the curvature of the columns alone.
 """
@@ -27,6 +30,7 @@ InnerModel = ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsC
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
+COPIES_OF_COLUMNS, COPIES_OF_PRODUCTS = 2, 16  # that `GatheredColumns` holds, and `smooth_forms` makes
 NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
 
 
@@ -46,6 +50,29 @@ def without_curvature(
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
         return GatheredColumns.of(data, features, problem.fit_intercept)
     return column_copy(problem, features, many_minima)
+
+
+def crowded(problem: Problem, features: np.ndarray) -> bool:
+    """Whether more features want to be in a model of dense rows than there are rows.
+
+    Then their curvature is singular, and what a working set says of the others is worth little.
+    """
+    data = problem.data
+    if not problem.loss.quadratic or problem.loss.n_outputs > 1 or problem.loss.couples_rows:
+        return False
+    if "strengths" not in problem.penalty.has or not isinstance(data, InMemory) or data.chunk.X.sparse:
+        return False
+    return len(features) > max(FEW_FEATURES, data.n_rows)
+
+
+def all_columns(problem: Problem, features: np.ndarray, memory: int | None) -> GatheredColumns | None:
+    """The dense columns of all features that may matter, where there is room for them."""
+    assert isinstance(problem.data, InMemory)
+    n, entry = problem.data.n_rows, 8
+    room = COPIES_OF_COLUMNS * entry * n * len(features) + COPIES_OF_PRODUCTS * entry * n * n
+    if memory is not None and room > memory:
+        return None
+    return GatheredColumns.of(problem.data, features, problem.fit_intercept)
 
 
 def _columns_cost(data: InMemory, features: np.ndarray) -> float:
