@@ -168,7 +168,7 @@ class Online(Method):
         memory, done = state.memory, 0
         self._set_units(memory, sweep.loss)
         while done < len(sweep.visits):
-            due = self._due(memory) - state.steps - done
+            due = max(self._due(memory) - state.steps - done, 0)  # a review that a checkpoint has missed is due now
             visits = sweep.visits[done : done + due]
             z = self._take(sweep, visits, state, learn_b)[:, memory["lane"][0]]
             sweep.margins[done : done + len(visits)] = z
