@@ -1,6 +1,6 @@
 """Best k with a proof: riata against OKRidge, l0bnb and el0ps, and the gaps it reaches on real data.
 
-    python benchmarks/proof.py [--peers PYTHON] [--only synthetic] [--large] [--seconds 10 100] [--append FILE]
+    python benchmarks/proof.py [--peers PYTHON] [--only synthetic] [--large] [--limit 60] [--seconds 10 100]
 
 Synthetic: rows of an autoregressive normal process of correlation .5, k coefficients of 1, signal to noise 5, and the
 ridge of OKRidge's notebook, .1 in sums of squares. All methods get the same matrix; OKRidge gets k; l0bnb and el0ps,
@@ -38,7 +38,7 @@ from riata.training.spec import Spec
 
 SMALL = [(600, 300, 10), (2000, 1000, 10)]
 LARGE = [(6000, 3000, 10)]
-LIMIT = 60.0  # seconds of a peer
+LIMIT = 60.0  # seconds by the clock of each method; `--limit` says otherwise
 
 
 def autoregressive(n, d, k, seed=0, loss="squared", rho=0.5, snr=5.0):
@@ -242,10 +242,12 @@ def main():
         action="store_true",
         help="also 6000 x 3000, as in OKRidge's notebook, and 1000 x 10,000, as in l0bnb's README",
     )
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds by the clock of each method")
     parser.add_argument("--data", nargs="*", default=list(REAL), choices=list(REAL))
     parser.add_argument("--seconds", type=float, nargs="*", default=[10.0, 100.0])
     parser.add_argument("--append", type=Path)
     options = parser.parse_args()
+    globals()["LIMIT"] = options.limit
     lines = []
     if options.only == "searches":
         searches("squared", 600)

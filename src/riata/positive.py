@@ -14,6 +14,8 @@ def upper_squares(A: np.ndarray) -> np.ndarray:
 
 def solve_positive(H: np.ndarray, right: np.ndarray) -> np.ndarray | None:
     """H^-1 right, from the upper half of H; None if H is not positive definite."""
+    if not len(right):
+        return right
     x: np.ndarray
     if of_thread.work is None:
         _, x, failed = linalg.lapack.dposv(H.T, right, lower=1)  # the transpose is in LAPACK's order of columns

@@ -1,7 +1,7 @@
 """Plain values from outside, such as JSON, checked against the annotations of a class before they are used."""
 
 import types
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -19,22 +19,25 @@ def build(kind: Any, plain: Any, where: str, finite: bool = True) -> Any:
     """An instance of a dataclass from a JSON object that has its fields, each of the type that it is declared with."""
     if not isinstance(plain, Mapping):
         raise SchemaError(f"{where} is {_shown(plain)}, not an object")
-    hints = _hints(kind)
-    known = {one.name: one for one in fields(kind)}
+    known = _types(kind)
     for name in plain:
         if name not in known:
             raise SchemaError(f"{where} holds {_shown(name)}, which this version of riata does not know")
-    for name, one in known.items():
-        if name not in plain and one.default is MISSING and one.default_factory is MISSING:
+    for name in _needed(kind):
+        if name not in plain:
             raise SchemaError(f"{where} lacks its {name!r}")
-    return kind(**{name: checked(hints[name], value, f"{name!r} of {where}", finite) for name, value in plain.items()})
+    values = dict(plain)
+    for name, value in plain.items():
+        if not _is_plainly(known[name], value, finite):
+            values[name] = checked(known[name], value, f"{name!r} of {where}", finite)
+    return kind(**values)
 
 
 def checked(kind: Any, value: Any, where: str, finite: bool = True) -> Any:
     """The value, if it is of this type; a list where a tuple is declared becomes one."""
-    origin, inner = get_origin(kind), get_args(kind)
-    if kind is Any:
+    if _is_plainly(kind, value, finite):
         return value
+    origin, inner = _parts(kind)
     if origin in (Union, types.UnionType):
         for one in inner:
             try:
@@ -42,21 +45,22 @@ def checked(kind: Any, value: Any, where: str, finite: bool = True) -> Any:
             except SchemaError:
                 continue
     elif origin in (list, tuple) and isinstance(value, list | tuple):
-        if _all(inner[0], value, finite):
+        if all(_is_plainly(inner[0], item, finite) for item in value):
             return origin(value)
         return origin(checked(inner[0], item, f"an item of {where}", finite) for item in value)
     elif origin in (dict, Mapping) and isinstance(value, dict):
-        if _all(inner[1], value.values(), finite):
+        if all(_is_plainly(inner[1], item, finite) for item in value.values()):
             return dict(value)
         return {key: checked(inner[1], item, f"{_shown(key)} of {where}", finite) for key, item in value.items()}
-    elif origin is None and _is(kind, value, finite):
-        return value
     raise SchemaError(f"{where} is {_shown(value)}, not {_words(kind)}")
 
 
-def _all(kind: Any, values: Collection[Any], finite: bool) -> bool:
-    """Whether all values are of a plain type, as of many levels they are: without a place in words for each."""
-    return kind in WORDS and all(_is(kind, value, finite) for value in values)
+def _is_plainly(kind: Any, value: Any, finite: bool) -> bool:
+    """Whether a value is of a plain type, and may stay as it is: most are, and need no words for their place."""
+    origin, inner = _parts(kind)
+    if origin is None:
+        return kind is Any or _is(kind, value, finite)
+    return origin in (Union, types.UnionType) and any(_is_plainly(one, value, finite) for one in inner)
 
 
 def _is(kind: Any, value: Any, finite: bool) -> bool:
@@ -76,7 +80,7 @@ def _is_text(value: str) -> bool:
 
 
 def _words(kind: Any) -> str:
-    origin, inner = get_origin(kind), get_args(kind)
+    origin, inner = _parts(kind)
     if origin in (Union, types.UnionType):
         return " or ".join(_words(one) for one in inner)
     if origin in (list, tuple):
@@ -95,5 +99,19 @@ def _shown(value: Any) -> str:
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _parts(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What a generic type is of, such as list and (int,)."""
+    return get_origin(kind), get_args(kind)
+
+
+@cache
+def _types(kind: Any) -> dict[str, Any]:
+    """The fields of a dataclass, with their types."""
+    hints = get_type_hints(kind)
+    return {one.name: hints[one.name] for one in fields(kind)}
+
+
+@cache
+def _needed(kind: Any) -> list[str]:
+    """The fields that have no default."""
+    return [one.name for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING]

@@ -19,7 +19,7 @@ from riata.cli.fit import default_file
 SUMMARY = {
     "task", "loss", "solver", "k", "alpha", "n_rows", "n_features", "n_selected", "selected", "objective", "gap",
     "converged", "passes", "seconds", "peak_rss_mb", "test",
-    "stop", "proof", "bound", "how_much_better", "progressive",
+    "stop", "proof", "bound", "how_much_better", "progressive", "progressive_by_day",
 }  # fmt: skip
 
 

@@ -5,7 +5,9 @@ import pyarrow as pa
 import pytest
 
 from riata.data.columns.names import Buckets, Joined, Listed, Numbered
-from riata.data.columns.strings import MANY, BucketNames, NamedBuckets, bucket_of, compact, hashes_of
+from riata.data.columns.packed_names import MANY, compact_names, plain_names
+from riata.data.columns.strings import BucketNames, NamedBuckets, bucket_of, hashes_of
+from riata.schema import SchemaError
 
 NAMED = {"0": "UA", "3": "DL|AA", "6": "#2"}
 LISTS = {
@@ -59,8 +61,43 @@ def test_buckets_are_named_by_the_first_two_strings_seen(rng, portions, merged):
 
 def test_many_names_from_a_file_are_kept_in_less_memory():
     many = {str(3 * i): f"level {i}" for i in reversed(range(MANY))}
-    kept = compact(many)
+    kept = compact_names(many)
     assert isinstance(kept, NamedBuckets)
     assert kept == many
     for few_or_odd in ({"1": "a"}, many | {"one": "odd"}, many | {"9" * 30: "odd"}):
-        assert compact(few_or_odd) is few_or_odd
+        assert compact_names(few_or_odd) is few_or_odd
+
+
+def packed_names():
+    return plain_names(compact_names({str(3 * i): f"Stra\u00dfe {i}" * (i > 0) for i in range(MANY)}))
+
+
+def test_many_names_go_through_a_file_packed():
+    plain = packed_names()
+    assert all(isinstance(part, str) for part in plain.values())
+    found = compact_names(plain)
+    assert len(found) == MANY
+    assert [found[bucket] for bucket in ("0", "3", str(3 * MANY - 3))] == [
+        "",
+        "Stra\u00dfe 1",
+        f"Stra\u00dfe {MANY - 1}",
+    ]
+    assert plain_names(found) == plain
+
+
+DAMAGE = {
+    "fewer buckets": ("buckets", lambda text: text[:-12]),
+    "buckets in disorder": ("buckets", lambda text: text[12:] + text[:12]),
+    "no numbers": ("ends", lambda text: "?"),
+    "half a number": ("ends", lambda text: text[:-8]),
+    "less text": ("text", lambda text: text[1:]),
+    "a letter of two names": ("text", lambda text: text[:7] + "\u00df" + text[9:]),
+    "half a letter": ("text", lambda text: text[:-1] + "\ud800"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_packed_names_that_are_damaged_are_refused(damage):
+    (part, wrong), plain = DAMAGE[damage], packed_names()
+    with pytest.raises(SchemaError, match="damaged"):
+        compact_names(plain | {part: wrong(plain[part])})

@@ -315,6 +315,16 @@ def test_a_made_up_checkpoint_that_leads_to_a_division_by_zero_is_refused(tmp_pa
         fit(data, replace(spec, resume=True))
 
 
+def test_a_made_up_checkpoint_whose_review_is_long_past_ends(tmp_path, data):
+    """It would wait for rows that never come."""
+    spec = Spec(solver="online", loss="squared", max_passes=3, seed=0, tol=0.0, checkpoint=tmp_path, every=0.0)
+    fit(data, spec)
+    checkpoints = checkpoints_of(data, spec)
+    good = checkpoints.load()
+    checkpoints.save(Saved(good.arrays | {"memory.review": np.ones(1)}, good.facts))
+    assert np.isfinite(fit(data, replace(spec, resume=True)).result.coef).all()
+
+
 def test_errors_that_are_not_the_checkpoints_are_not_called_so(tmp_path, rng):
     """A fault of a callback, or of the data, in a resumed fit stays what it is."""
     data, spec = best_k_checkpoint(tmp_path, rng)

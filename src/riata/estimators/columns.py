@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y
 
 from riata.data.formats.frame_columns import as_column
 from riata.data.formats.source import TARGET
-from riata.data.formats.tables import checked_names, to_table
+from riata.data.formats.tables import checked_names, is_table, to_table
 from riata.data.offset import as_numbers
 from riata.data.opened import is_arrow_dataset, is_stream
 from riata.engines.known_rows import has_columns
@@ -37,7 +37,7 @@ def collected(X: Any) -> Any:
         raise OptionError("fit takes rows that are there: open a stream with riata.open, which brings its target")
     if type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "collect"):
         return X.collect()
-    if is_frame(X) and to_table(X) is None:  # a relation of DuckDB, an Arrow dataset or reader, ...
+    if is_frame(X) and not is_table(X):  # a relation of DuckDB, an Arrow dataset or reader, ...
         return X.to_table() if is_arrow_dataset(X) else pa.table(X)
     return X
 

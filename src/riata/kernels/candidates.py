@@ -2,25 +2,31 @@
 
 import numpy as np
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import compiled, uint64
+from riata.kernels.prefetch import fetch_memory
 from riata.kernels.rows import CsrRows
+
+UNSEEN, SEEN, CANDIDATE = 0, 1, 2  # marks of features
 
 
 @compiled(nogil=True)
 def add_products(
     rows: CsrRows,
+    plain: bool,
     visits: np.ndarray,
+    marks: np.ndarray,
     place_of: np.ndarray,
     curvatures: np.ndarray,
     responses: np.ndarray,
     xx: np.ndarray,
     xy: np.ndarray,
-    seen: np.ndarray,
 ) -> None:
     """Add curvature * x x' and response * x of the visited rows, where x are their candidates and, last, a one.
 
-    `place_of` has the place of every feature in xx and xy, -1 for one that is no candidate: what a row costs is the
-    square of how many candidates it has, however many there are. Features of these rows are marked in `seen`.
+    `place_of` has the place of every candidate in xx and xy: what a row costs is the square of how many candidates it
+    has, however many there are. Each product of two of them is added once, on either side of the diagonal of xx. Which
+    features are candidates is looked up in `marks`, which have a byte each and stay near the processor; features of
+    these rows become SEEN there.
     """
     indptr, indices, data, shrink = rows
     last = xy.shape[0] - 1
@@ -30,22 +36,28 @@ def add_products(
     places, values = np.empty(longest + 1, dtype=np.int64), np.empty(longest + 1)
     for t in range(visits.shape[0]):
         i = visits[t]
+        if t + 1 < visits.shape[0]:
+            fetch_memory(rows, visits[t + 1], marks)
         n = 0
         for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
-            seen[j] = True
-            place = place_of[j]
-            if place >= 0:
-                places[n], values[n] = place, data[p] * shrink[j]
-                n += 1
+            j = uint64(indices[p])
+            mark = marks[j]
+            if mark == UNSEEN:
+                marks[j] = SEEN
+            places[n] = p  # without a branch, of which the processor could not know where it goes
+            n += mark == CANDIDATE
+        for a in range(n):
+            p = places[a]
+            j = uint64(indices[p])
+            places[a], values[a] = place_of[j], data[p] if plain else data[p] * shrink[j]
         places[n], values[n] = last, 1.0
         n += 1
         h, u = curvatures[t], responses[t]
         for a in range(n):
-            row, scaled = places[a], h * values[a]
+            row, scaled = uint64(places[a]), h * values[a]
             xy[row] += u * values[a]
-            for b in range(n):
-                xx[row, places[b]] += scaled * values[b]
+            for b in range(a + 1):
+                xx[row, uint64(places[b])] += scaled * values[b]
 
 
 @compiled(nogil=True)

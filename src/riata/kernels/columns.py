@@ -25,10 +25,15 @@ def dense_sums(
 
 @compiled(interpretable=True, fastmath=FAST, nogil=True)
 def dense_centred_slopes(X: np.ndarray, shift: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """The first of them alone."""
+    """The first of them alone, four rows at a time: reading the sums would take as long as reading rows."""
     n, d = X.shape
-    by_u = np.zeros(d)
-    for i in range(n):
+    by_u, fours = np.zeros(d), n - n % 4
+    for i in range(0, fours, 4):
+        u0, u1, u2, u3 = u[i], u[i + 1], u[i + 2], u[i + 3]
+        for j in range(d):
+            s = shift[j]
+            by_u[j] += u0 * (X[i, j] - s) + u1 * (X[i + 1, j] - s) + u2 * (X[i + 2, j] - s) + u3 * (X[i + 3, j] - s)
+    for i in range(fours, n):
         ui = u[i]
         for j in range(d):
             by_u[j] += ui * (X[i, j] - shift[j])

@@ -315,33 +315,49 @@ def all_weights(
             store(w, j, v_of(block, j, variance, s, levels, flat) * softness)
 
 
+class Steep(NamedTuple):
+    """Features that have come far, all of which is filled; and of all features, how many have a weight in each lane."""
+
+    features: np.ndarray
+    size: np.ndarray  # |w| s
+    slope: np.ndarray  # |z| / s
+    entered: np.ndarray
+
+
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def sizes_and_slopes(
+def steep_features(
     block: np.ndarray,
-    features: np.ndarray,
+    marks: np.ndarray,
     total: float,
     level: np.ndarray,
-    flat: float,
     stiffness: np.ndarray,
     lane: int,
-    size: np.ndarray,
-    slope: np.ndarray,
-    entered: np.ndarray,
-) -> None:
-    """|w| s and |z| / s of these features in one lane, and how many of them have a weight in each lane."""
-    levels, share = load(level, 0), 1.0 / max(total, 1e-300)
+    least: float,
+    found: Steep,
+) -> int:
+    """The features with a mark whose |z| / s in one lane is above `least`: how many there are, `found` first."""
+    features, size, slope, entered = found
+    levels, share, n = load(level, 0), 1.0 / max(total, 1e-300), 0
     v = np.empty((1, LANES))
-    for p in range(features.shape[0]):
-        j = features[p]
+    for j in range(block.shape[0]):
+        if marks[j] == 0:
+            continue
         variance = variance_of(block[j, SUMS], block[j, SQUARES], share)
         s = math.sqrt(variance)
-        if s > 0.0:
-            store(v, 0, v_of(block, j, variance, s, levels, flat))
-            for g in range(LANES):
-                if v[0, g] != 0.0:
-                    entered[g] += 1.0
-            size[p] = abs(v[0, lane]) / stiffness[lane] * s
-            slope[p] = abs(block[j, lane]) / s
+        if s == 0.0:
+            continue
+        steepest = 0.0
+        for g in range(LANES):
+            steepest = max(steepest, abs(block[j, g]) - min(level[g], least) * s)
+        if steepest <= 0.0:
+            continue
+        store(v, 0, v_of(block, j, variance, s, levels, 0.0))
+        for g in range(LANES):
+            entered[g] += v[0, g] != 0.0
+        if abs(block[j, lane]) > least * s:
+            features[n], size[n], slope[n] = j, abs(v[0, lane]) / stiffness[lane] * s, abs(block[j, lane]) / s
+            n += 1
+    return n
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")

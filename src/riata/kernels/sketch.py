@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.kernels.compiled import compiled
+from riata.kernels.prefetch import prefetch
 from riata.kernels.rows import CsrRows
 
 NOWHERE = np.int64(-1)
@@ -43,11 +44,17 @@ def bucket(number: int, n_buckets: int) -> tuple[np.int64, float]:
     return np.int64(((h & LOW) * np.uint64(n_buckets)) >> np.uint64(32)), 1.0 if h >> np.uint64(63) else -1.0
 
 
+@compiled(inline="always")
+def first_slot(number: int, table: np.ndarray) -> np.int64:
+    """Where the search for a feature begins."""
+    return np.int64((mixed(number) >> np.uint64(31)) & np.uint64(table.shape[0] - 1))
+
+
 @compiled()
 def find(number: int, ids: np.ndarray, table: np.ndarray) -> np.int64:
     """The place of a feature, or NOWHERE."""
     mask = table.shape[0] - 1
-    at = np.int64((mixed(number) >> np.uint64(31)) & np.uint64(mask))
+    at = first_slot(number, table)
     while table[at] != NOWHERE:
         if ids[table[at]] == number:
             return table[at]
@@ -59,7 +66,7 @@ def find(number: int, ids: np.ndarray, table: np.ndarray) -> np.int64:
 def enter(place: int, ids: np.ndarray, table: np.ndarray) -> None:
     """Make the feature of a place known to the table."""
     mask = table.shape[0] - 1
-    at = np.int64((mixed(ids[place]) >> np.uint64(31)) & np.uint64(mask))
+    at = first_slot(ids[place], table)
     while table[at] != NOWHERE:
         at = (at + 1) & mask
     table[at] = place
@@ -99,6 +106,14 @@ def split_rows(
     n_in = n_out = 0
     in_ptr[0] = out_ptr[0] = 0
     for r in range(visits.shape[0]):
+        if r + 2 < visits.shape[0]:  # what the next rows need is brought near: first the slots, then what they point to
+            for p in range(indptr[visits[r + 2]], indptr[visits[r + 2] + 1]):
+                prefetch(table, first_slot(numbers[p], table))
+            for p in range(indptr[visits[r + 1]], indptr[visits[r + 1] + 1]):
+                place = np.int64(table[first_slot(numbers[p], table)])
+                if place != NOWHERE:
+                    prefetch(ids, place)
+                    prefetch(waiting, place)
         for p in range(indptr[visits[r]], indptr[visits[r] + 1]):
             place = find(numbers[p], ids, table)
             if place == NOWHERE and first_come:
@@ -138,20 +153,35 @@ def count_outside(
 
 
 @compiled()
+def places_among(wanted: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Where each of a few different numbers is among many, at last; NOWHERE for one that is not there."""
+    size = 2
+    while size < 2 * wanted.shape[0]:
+        size *= 2
+    table, places = np.full(size, np.int32(-1)), np.full(wanted.shape[0], NOWHERE)
+    for place in range(wanted.shape[0]):
+        enter(place, wanted, table)
+    for p in range(numbers.shape[0]):
+        place = find(numbers[p], wanted, table)
+        if place != NOWHERE:
+            places[place] = p
+    return places
+
+
+@compiled()
 def move_in(
-    ids: np.ndarray,
     waiting: np.ndarray,
+    ids: np.ndarray,
     sums: np.ndarray,
     squares: np.ndarray,
     place_sums: np.ndarray,
     place_squares: np.ndarray,
 ) -> None:
-    """Waiting features take the content of their buckets with them."""
-    for place in range(ids.shape[0]):
-        if waiting[place]:
-            at, sign = bucket(ids[place], sums.shape[0])
-            place_sums[place], place_squares[place] = sign * sums[at], squares[at]
-            sums[at] = squares[at] = 0.0
+    """The features of these places take the content of their buckets with them."""
+    for p in range(waiting.shape[0]):
+        at, sign = bucket(ids[waiting[p]], sums.shape[0])
+        place_sums[p], place_squares[p] = sign * sums[at], squares[at]
+        sums[at] = squares[at] = 0.0
 
 
 @compiled()

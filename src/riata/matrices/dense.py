@@ -121,8 +121,9 @@ class DenseMatrix(Matrix):
         if right is None and self.has_all(left):
             return _squares(X, shift, curvature)
         rows = curved(curvature, 0.0)
-        A = curvature[rows, None] * (X[rows][:, left] - shift[left])
-        return transposed_product(A, X[rows] if right is None else X[rows][:, right])
+        there = DenseMatrix(X[rows])
+        A = curvature[rows, None] * (there._some(left) - shift[left])
+        return transposed_product(A, there.array if right is None else there._some(right))
 
     def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "DenseMatrix":
         A = np.empty((self.shape[0], len(columns) + 1))

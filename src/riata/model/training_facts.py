@@ -39,6 +39,7 @@ class TrainingFacts:
     penalty_factors: bool = False  # whether features were penalised by factors of their own
     baseline: list[float] | None = None  # what a model without features knows: the mean, or the shares of the classes
     progressive: dict[str, int | float | None] | None = None  # scores of rows of a stream, each before it was learnt
+    progressive_by_day: dict[str, dict[str, int | float | None]] = field(default_factory=dict)  # and by day
     rest: Rest | None = None  # what is known of features that were no candidates, where the model was polished
     offset: str | None = None  # "offset" or "exposure", where rows had one
     data: str | None = None

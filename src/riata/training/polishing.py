@@ -153,6 +153,7 @@ def _whole(second: Course | None, first: Course | None, looked: Looked) -> Cours
         passes=first.passes + second.passes + looked.passes,
         seconds=first.seconds + second.seconds,
         progressive=first.progressive,
+        progressive_by_day=first.progressive_by_day,
         rest=looked.rest,
     )
 

@@ -17,13 +17,14 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.days import NO_DAY, days_of_rows
 from riata.data.encoding import Encoding
 from riata.data.offset import Offset
 from riata.data.target import Target
 from riata.errors import DataError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
-from riata.solvers.online.progressive_scores import ProgressiveScores, ScoresSoFar
+from riata.solvers.online.progressive_scores import ProgressiveScores, ScoresByDay, ScoresSoFar
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.online.stream import Learnt, Stream, mirrored
 from riata.solvers.registry import SOLVERS
@@ -81,6 +82,8 @@ class Margins:
     offsets: bool = False  # whether rows have an offset, which the first ones tell
     scores: ScoresSoFar = field(default_factory=ScoresSoFar)  # of probabilities, while there is one margin
     n_classes: int = 0  # whose margins are learnt together, by softmax; 0: each by itself
+    days_of: Callable[[Chunk], np.ndarray] | None = None  # the days of rows, where they have a date
+    by_day: ScoresByDay = field(default_factory=ScoresByDay)
 
     def learn(self, chunk: Chunk, targets: list[np.ndarray]) -> None:
         """Learn rows that have one target per margin; how they were predicted is added to `progressive`."""
@@ -98,7 +101,13 @@ class Margins:
         if len(learnt) == 1 and not self.n_classes and self._seen.loss_function.link.probabilities:
             y, z, weight = learnt[0]
             loss = self._seen.loss_function
-            self.scores.add(loss.targets(y), loss.whole_margins(y, z), weight)
+            labels, z = loss.targets(y), loss.whole_margins(y, z)
+            self.scores.add(labels, z, weight)
+            if self.days_of is not None and self.spec.batch in (None, 1):  # else rows wait, and their days with them
+                counts = chunk.weight > 0
+                days = self.days_of(chunk if counts.all() else chunk.rows(counts))
+                dated = days != NO_DAY
+                self.by_day.add(days[dated], labels[dated], z[dated], weight[dated])
 
     @property
     def _seen(self) -> Spec:
@@ -188,8 +197,7 @@ class Learner:
         assert self.classes is not None
         if self.spec.class_weight == "balanced":
             raise OptionError("class_weight='balanced' needs all rows; rows as they come take a dict of weights")
-        unknown = np.setdiff1d(labels, self.classes)
-        if self._all_known and len(unknown):
+        if self._all_known and len(unknown := np.setdiff1d(labels, self.classes)):
             raise DataError(f"y holds {unknown.tolist()[0]!r}, which is not among the classes {self.classes.tolist()}")
         by_label: Any = self.spec.class_weight or {}
         if self._all_known:
@@ -215,6 +223,11 @@ class Learner:
         if len(self.margins.streams) != 1 or self.classes is None or self.margins.n_classes:
             return None
         return self.margins.scores.scores(swapped=self._swapped)
+
+    @property
+    def scores_by_day(self) -> dict[str, ProgressiveScores]:
+        """The same by day, where rows have dates."""
+        return {} if self.scores is None else self.margins.by_day.scores(swapped=self._swapped)
 
     @property
     def _swapped(self) -> bool:
@@ -271,6 +284,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str],
         raise OptionError("a stream that is not kept has no checkpoints, no k or alpha 'auto' and no debias")
     learner = Learner(spec, None if data.classes is None else np.array([], dtype=np.asarray(data.classes).dtype))
     learner.offset = data.facts.offset
+    learner.margins.days_of = days_of_rows(data.encoding)
     learner.margins.spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     reason = StopReason.STREAM_ENDED
     with pass_progress(spec.verbose, "", spec) as progress:
@@ -306,6 +320,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str],
         gap=None,
         stops=[Stop(reason)],
         progressive=learner.scores,
+        progressive_by_day=learner.scores_by_day,
     )
     encoding = _with_classes_learnt(data.encoding, found.classes)
     return replace(found, spec=spec, encoding=encoding, profile=data.profile, course=course, learner=learner)

@@ -51,6 +51,7 @@ class Course:
     counted: str = "features"  # what k counts
     bounds: list[Bound | None] = field(default_factory=list)  # of every margin: how much better k others could be
     progressive: ProgressiveScores | None = None  # of a stream: how good probabilities of rows not learnt yet were
+    progressive_by_day: dict[str, ProgressiveScores] = field(default_factory=dict)  # the same, where rows have dates
     rest: Rest | None = None  # what is known of features that were no candidates, where a model was polished
 
     @property
@@ -221,6 +222,7 @@ class Trained:
             bound=course.bounds if any(course.bounds) else [],
             how_much_better=course.how_much_better,
             progressive=None if course.progressive is None else course.progressive._asdict(),
+            progressive_by_day={day: scores._asdict() for day, scores in course.progressive_by_day.items()},
             rest=course.rest,
             folds=course.folds,
             penalty_factors=self.spec.penalty_factors is not None,

@@ -16,13 +16,14 @@ from problems import LAYOUTS, SMOOTH
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import gap_unit
-from riata.solvers.convex import column_copy, inner_method
+from riata.solvers.convex import column_copy, column_quadratic, inner_method, newton, quadratic
+from riata.solvers.convex.columns import DenseColumns
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.training.fitting import bare_problem, fit
 from riata.training.path import path
 from riata.training.spec import Spec
 
-METHODS = ["columns", "curvature"]
+METHODS = ["columns", "curvature", "dual along columns", "dual by matrix"]
 LAYOUTS_OF_COLUMNS = ["float32", "csr"]
 OPTIONS = {
     "defaults": {},
@@ -39,7 +40,14 @@ def forced(method):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inner_method, "FEW_FEATURES", 0)
         patch.setattr(column_copy, "LARGEST_COPY", 0)
-        patch.setattr(inner_method, "_columns_cost", lambda *_: 0.0 if method == "columns" else np.inf)
+        patch.setattr(inner_method, "_columns_cost", lambda *_: 0.0 if "columns" in method else np.inf)
+        if method != "dual along columns":
+            patch.setattr(newton, "crowded", lambda *_: False)
+        else:
+            patch.setattr(column_quadratic.Descent, "crowded", lambda work: isinstance(work.columns, DenseColumns))
+        if method == "dual by matrix":
+            patch.setattr(quadratic, "FEW_COORDINATES", 0)
+            patch.setattr(quadratic, "EASY_ROUNDS", 0)
         yield
 
 
@@ -72,7 +80,7 @@ def test_a_path_of_degenerate_data_is_certified_as_far_as_it_goes(case, loss, fi
 
 
 @pytest.mark.parametrize(("loss", "layout", "options"), every_pair(SMOOTH, LAYOUTS_OF_COLUMNS, OPTIONS))
-def test_both_methods_find_the_same_minimum(loss, layout, options):
+def test_all_methods_find_the_same_minimum(loss, layout, options):
     X, y = make(loss)
     X = np.where(np.abs(X) < 0.7, 0.0, X)
     data = InMemory(LAYOUTS[layout](X), y, np.random.default_rng(1).uniform(0.5, 2.0, size=len(y)))
@@ -82,8 +90,9 @@ def test_both_methods_find_the_same_minimum(loss, layout, options):
             fitted = fit(data, Spec(alpha_ratio=0.02, loss=loss, tol=1e-9, **OPTIONS[options]))
         assert fitted.result.converged, fitted.result.reason
         found.append(fitted.result)
-    assert_allclose(found[0].objective, found[1].objective, rtol=1e-8)
-    assert_allclose(found[0].coef, found[1].coef, atol=2e-3 * np.abs(found[1].coef).max())
+    for other in found[1:]:
+        assert_allclose(found[0].objective, other.objective, rtol=1e-8)
+        assert_allclose(found[0].coef, other.coef, atol=2e-3 * np.abs(other.coef).max())
 
 
 def test_more_columns_than_rows():
@@ -133,3 +142,17 @@ def test_the_choice_follows_the_cost():
     for data, along_columns in ((few_rows, True), (many_rows, False), (nearly_empty, True)):
         model = inner_method.without_curvature(bare_problem(data, Spec()), features)
         assert isinstance(model, GatheredColumns) is along_columns
+
+
+def test_a_model_of_as_many_features_as_rows_is_found_at_once():
+    """Of columns 0, 1 or 2 that are alike in blocks: where Newton steps on a working set mend a few signs at a time."""
+    rng = np.random.default_rng(0)
+    n, d, block = 150, 750, 25
+    shared = np.repeat(rng.normal(size=(2, n, d // block)), block, axis=2)
+    X = (0.9 * shared + 0.3 * rng.normal(size=(2, n, d)) > 0.3).sum(axis=0, dtype=float)
+    y = X[:, ::40] @ rng.normal(size=len(range(0, d, 40))) + rng.normal(size=n)
+    data = InMemory(X, y)
+    fitted = fit(data, Spec(alpha_ratio=1e-3, standardize=False))
+    assert fitted.result.converged, fitted.result.reason
+    assert 0.9 * n < np.count_nonzero(fitted.result.coef) <= n
+    assert data.passes < 15

@@ -12,7 +12,7 @@ from riata.solvers.stochastic.method import first_run_state, resumed_run_state
 
 
 @pytest.mark.parametrize("method", [Online(k=2), Sketch(k=2)])
-@pytest.mark.parametrize("name", ["seen", "place_of", "mean_sums", "curvature", "centre"])
+@pytest.mark.parametrize("name", ["marks", "place_of", "mean_sums", "curvature", "centre"])
 def test_a_checkpoint_without_an_array_of_today_is_refused(method, name):
     data = InMemory(np.ones((5, 4)), np.ones(5))
     arrays, facts = first_run_state(method, data, 0).saved()

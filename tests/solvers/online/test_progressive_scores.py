@@ -1,6 +1,8 @@
 """Scores of probabilities on the way: those of scikit-learn on the same predictions, however rows are divided."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from scipy.special import expit
@@ -8,7 +10,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import riata
 from riata.data.chunk import Chunk
-from riata.solvers.online.progressive_scores import ScoresSoFar
+from riata.solvers.online.progressive_scores import MOST_DAYS, ScoresByDay, ScoresSoFar
 from riata.training.spec import Spec
 from riata.training.streams import Learner
 
@@ -58,6 +60,45 @@ def test_a_stream_tells_them_whichever_class_comes_first(rng, first):
     assert scores["normalised_entropy"] < 0.9
     assert scores["auc"] > 0.8
     assert scores["calibration"] == pytest.approx(1.0, abs=0.1)
+
+
+def dated_rows(rng, n=3000):
+    """Rows of four days in order, some without a date, as a table and the day of each."""
+    days = np.sort(rng.integers(0, 4, n))
+    x = rng.normal(size=n)
+    dates = pa.array(np.datetime64("2026-01-30") + days, mask=rng.random(n) < 0.1)
+    clicks = (rng.random(n) < 1 / (1 + np.exp(2.0 - 2.0 * x))).astype(int)
+    site = rng.choice(list("abc"), n)
+    return pa.table({"site": site, "when": dates, "x": x, "click": clicks}), np.where(dates.is_null(), -1, days)
+
+
+@pytest.mark.parametrize("asked", [{"solver": "online"}, {"solver": "sketch", "k": 2}])
+def test_a_stream_with_dates_tells_them_by_day(rng, tmp_path, asked):
+    table, days = dated_rows(rng)
+    pq.write_table(table, tmp_path / "log.parquet")
+    data = riata.open(tmp_path / "log.parquet", "click", one_pass=True, hashed=asked["solver"] == "sketch")
+    model = riata.train(data, riata.Spec(loss="logistic", **asked)).to_model()
+    by_day, whole = model.training.progressive_by_day, model.training.progressive
+    assert list(by_day) == ["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"]
+    assert [of_day["rows"] for of_day in by_day.values()] == [np.count_nonzero(days == day) for day in range(4)]
+    losses = [of_day["log_loss"] for of_day in by_day.values()]
+    assert min(losses) < whole["log_loss"] < max(losses)
+    assert all(of_day["auc"] > 0.5 for of_day in list(by_day.values())[1:])
+    model.save(tmp_path / "model.json")
+    assert riata.load_model(tmp_path / "model.json").training.progressive_by_day == by_day
+
+
+def test_one_day_is_not_told_and_days_are_at_most_so_many():
+    by_day = ScoresByDay()
+    y, z, weight = np.array([1.0, -1.0]), np.zeros(2), np.ones(2)
+    by_day.add(np.zeros(2, dtype=int), y, z, weight)
+    assert by_day.scores() == {}
+    for day in range(MOST_DAYS + 5):
+        by_day.add(np.full(2, day), y, z, weight)
+    scores = by_day.scores()
+    assert len(scores) == MOST_DAYS
+    assert scores["1970-01-01"].rows == 4
+    assert scores["1970-01-02"][1:4] == (np.log(2.0), 1.0, 0.5)
 
 
 @pytest.mark.parametrize("strong", [0.5, 2.0, 5.0])

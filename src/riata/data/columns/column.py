@@ -38,7 +38,8 @@ class Entries(NamedTuple):
     indptr: np.ndarray
     numbers: np.ndarray
     values: np.ndarray
-    vocabulary: Callable[[], tuple[np.ndarray, Sequence[str]]]  # the numbers of features, and their names
+    name_at: Callable[[int], str]  # the name of the feature of an entry
+    repeats: bool = False  # whether a row may have a feature twice
 
 
 class Encoder(ABC):
@@ -84,7 +85,7 @@ class Encoder(ABC):
         """Features of these rows, numbered by hashes of their names."""
         X: Any = sp.csr_array(self.encode(columns, dtype))
         known = numbers_of(self.names)
-        return Entries(X.indptr, known[X.indices], X.data, lambda: (known, self.names))
+        return Entries(X.indptr, known[X.indices], X.data, lambda place: self.names[X.indices[place]])
 
     def gives(self, names: Collection[str]) -> bool:
         """Whether it makes at least one of these features."""

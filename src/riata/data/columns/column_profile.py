@@ -56,9 +56,7 @@ class ColumnProfile:
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "ColumnProfile":
         plain = checked(dict[str, Any], plain, "the profile of a column")
-        values: dict[str, Any] = {
-            one.name: plain[_in_json(one.name)] for one in fields(cls) if _in_json(one.name) in plain
-        }
+        values = {FIELDS[name]: value for name, value in plain.items() if name in FIELDS}
         if values.get("histogram") is not None:
             values["histogram"] = Bins(*astuple(build(_PlainBins, values["histogram"], "a histogram")))
         if values.get("tells") is not None:
@@ -79,3 +77,6 @@ class _PlainBins:
 def _in_json(name: str) -> str:
     """Names in files have spaces."""
     return name.replace("_", " ")
+
+
+FIELDS = {_in_json(one.name): one.name for one in fields(ColumnProfile)}

@@ -120,8 +120,11 @@ def _corrected(between: float, spread: float, chance: float) -> float:
 
 def padded(table: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """A table with rows and columns of zeros behind its own."""
-    more = [(0, max(n - have, 0)) for n, have in zip(shape, table.shape, strict=True)]
-    return np.pad(table, more)
+    if shape[0] <= len(table) and shape[1] <= table.shape[1]:
+        return table
+    wider = np.zeros(np.maximum(shape, table.shape))
+    wider[: len(table), : table.shape[1]] = table
+    return wider
 
 
 class LevelSums:

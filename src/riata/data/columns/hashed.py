@@ -8,7 +8,7 @@ string.
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -19,10 +19,11 @@ from riata.data.columns.arrow_values import filled, string_array
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
-from riata.data.columns.names import Joined, Listed, Names, Strings
+from riata.data.columns.levels import levels_of_rows
 from riata.data.columns.strings import as_numbers, hashes_of, numbers_of
 from riata.data.columns.texts import ngrams_fault
 from riata.data.columns.words import WordRules
+from riata.kernels.sketch import places_among
 from riata.kernels.text_hashing import joined_hashes
 from riata.scipy_later import sparse as sp
 
@@ -31,27 +32,43 @@ SPACE = 1 << 62  # how many numbers there are for features
 
 def side_by_side(parts: Sequence[Entries]) -> "tuple[sp.csr_array, Callable[[np.ndarray], dict[int, str]]]":
     """One matrix of the features of several encoders, and a function from numbers of its features to names."""
+    X = _sorted(parts) if any(part.repeats for part in parts) else _in_order(parts)
+
+    def names(wanted: np.ndarray) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for part in parts:
+            places = places_among(wanted, part.numbers)
+            met = places >= 0
+            found |= {
+                number: part.name_at(place)
+                for number, place in zip(wanted[met].tolist(), places[met].tolist(), strict=True)
+            }
+        return found
+
+    return X, names
+
+
+def _in_order(parts: Sequence[Entries]) -> "sp.csr_array":
+    """The features of every row in the order of the parts: nothing is sorted."""
+    counts = [np.diff(part.indptr) for part in parts]
+    indptr = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))])
+    numbers = np.empty(indptr[-1], dtype=np.int64)
+    values = np.empty(indptr[-1], dtype=np.result_type(*(part.values for part in parts)))
+    begin = indptr[:-1].copy()
+    for part, count in zip(parts, counts, strict=True):
+        one_each = len(part.numbers) == len(count) and (count == 1).all()
+        at = begin if one_each else np.repeat(begin - part.indptr[:-1], count) + np.arange(len(part.numbers))
+        numbers[at], values[at] = part.numbers, part.values
+        begin += count
+    return sp.csr_array((values, numbers, indptr), shape=(len(indptr) - 1, SPACE))
+
+
+def _sorted(parts: Sequence[Entries]) -> "sp.csr_array":
+    """The features of every row by their numbers, where entries of the same feature become one."""
     n_rows = len(parts[0].indptr) - 1
     row = np.concatenate([np.repeat(np.arange(n_rows), np.diff(part.indptr)) for part in parts])
     numbers, values = (np.concatenate([getattr(part, name) for part in parts]) for name in ("numbers", "values"))
-    X = sp.csr_array(sp.coo_array((values, (row, numbers)), shape=(n_rows, SPACE)))
-
-    @cache
-    def vocabulary() -> tuple[np.ndarray, np.ndarray, Names]:
-        """All numbers in order, the place of each, and the names at those places."""
-        each = [part.vocabulary() for part in parts]
-        known = np.concatenate([numbers for numbers, _ in each])
-        order = np.argsort(known, kind="stable")
-        return known[order], order, Joined([texts for _, texts in each])
-
-    def names(wanted: np.ndarray) -> dict[int, str]:
-        known, places, texts = vocabulary()
-        at = np.searchsorted(known, wanted)
-        there = at < len(known)
-        there[there] = known[at[there]] == wanted[there]
-        return {number: texts[place] for number, place in zip(wanted[there].tolist(), places[at[there]], strict=True)}
-
-    return X, names
+    return sp.csr_array(sp.coo_array((values, (row, numbers)), shape=(n_rows, SPACE)))
 
 
 class Unbounded(Encoder):
@@ -90,16 +107,17 @@ class Levels(Unbounded):
         return 1.0
 
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
-        strings = filled(as_strings(columns[0]), MISSING)
-        prefix = self.prefix
+        levels, prefix = levels_of_rows(columns[0]), self.prefix
+        strings, places = filled(levels.strings, MISSING), levels.places
+        numbers = numbers_of(strings, prefix)
+        if places is not None:
+            numbers = np.append(numbers, numbers_of([MISSING], prefix))[places]  # the last is that of -1
 
-        def vocabulary() -> tuple[np.ndarray, Sequence[str]]:
-            levels = strings.unique()
-            return numbers_of(levels, prefix), Listed(Strings(levels), prefix)
+        def name_at(row: int) -> str:
+            place = row if places is None else places[row]
+            return prefix + (str(strings[place]) if place >= 0 else MISSING)
 
-        return Entries(
-            np.arange(len(strings) + 1), numbers_of(strings, prefix), np.ones(len(strings), dtype), vocabulary
-        )
+        return Entries(np.arange(len(numbers) + 1), numbers, np.ones(len(numbers), dtype), name_at)
 
     @property
     def prefix(self) -> str:
@@ -133,11 +151,10 @@ class Words(Unbounded):
         prefix = f"{self.column}:"
         numbers = as_numbers(joined_hashes(hashes_of(string_array([prefix], pa.string()))[0], found.hashes))
 
-        def vocabulary() -> tuple[np.ndarray, Sequence[str]]:
-            known, first = np.unique(numbers, return_index=True)
-            return known, [prefix + self._rules.name(raw) for raw in found.spelled(first)]
+        def name_at(place: int) -> str:
+            return prefix + self._rules.name(found.spelled(np.array([place]))[0])
 
-        return Entries(found.indptr, numbers, np.ones(len(numbers), dtype), vocabulary)
+        return Entries(found.indptr, numbers, np.ones(len(numbers), dtype), name_at, repeats=True)
 
 
 class LevelsLearner(Learner):

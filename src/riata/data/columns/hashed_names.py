@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from riata.data.columns.column import Encoder
 from riata.data.columns.names import named_alone
-from riata.data.columns.strings import bits_fault, compact
+from riata.data.columns.packed_names import compact_names, plain_names
+from riata.data.columns.strings import bits_fault
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class HashedNames(Encoder):
     bucket_names: Mapping[str, str] = field(hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bucket_names", compact(self.bucket_names))
+        object.__setattr__(self, "bucket_names", compact_names(self.bucket_names))
 
     @property
     @abstractmethod
@@ -38,4 +39,4 @@ class HashedNames(Encoder):
         return bits_fault(self.bits)
 
     def to_json(self) -> dict[str, Any]:
-        return super().to_json() | {"bucket_names": dict(self.bucket_names.items())}
+        return super().to_json() | {"bucket_names": plain_names(self.bucket_names)}

@@ -21,7 +21,7 @@ from riata.data.columns.explained import Labels
 from riata.data.columns.hashed import Unbounded
 from riata.data.columns.hashed_names import HashedNames
 from riata.data.columns.lists import check_values, exact_in_single
-from riata.data.columns.names import Buckets, Listed, Strings
+from riata.data.columns.names import Buckets, Listed
 from riata.data.columns.strings import (
     BucketNames,
     GrowingNames,
@@ -139,11 +139,10 @@ class AnyNames(OfMap, Unbounded):
         found = named_values(columns[0], self.column)
         numbers = as_numbers(hashes_of(found.names, self.stem))
 
-        def vocabulary() -> tuple[np.ndarray, Sequence[str]]:
-            known, first = np.unique(numbers, return_index=True)
-            return known, Listed(Strings(found.names.take(arrow_of(first))), self.stem)
+        def name_at(place: int) -> str:
+            return self.stem + str(found.names[place])
 
-        return Entries(found.indptr, numbers, found.values.astype(dtype, copy=False), vocabulary)
+        return Entries(found.indptr, numbers, found.values.astype(dtype, copy=False), name_at, repeats=True)
 
 
 def _rows(features: np.ndarray, found: Named, width: int, dtype: npt.DTypeLike) -> "sp.csr_array":

@@ -11,7 +11,6 @@ from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, strings
 
 ALL_BITS = 2**64 - 1
 MOST_BITS = 24  # of hash buckets: each of them has a name
-MANY = 20_000  # names: more than a model has of its own
 
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -130,24 +129,24 @@ class NamedBuckets(Mapping[str, str]):
 
     def __init__(self, buckets: np.ndarray, names: pa.Array) -> None:
         """Buckets are in order."""
-        self._buckets, self._names = buckets, names
+        self.buckets, self.names = buckets, names
 
     def __getitem__(self, bucket: str) -> str:
         number = int(bucket)
-        place = int(self._buckets.searchsorted(number))
-        if place == len(self._buckets) or self._buckets[place] != number:
+        place = int(self.buckets.searchsorted(number))
+        if place == len(self.buckets) or self.buckets[place] != number:
             raise KeyError(bucket)
-        return str(self._names[place].as_py())
+        return str(self.names[place].as_py())
 
     def __iter__(self) -> Iterator[str]:
-        return (str(bucket) for bucket in self._buckets)
+        return (str(bucket) for bucket in self.buckets)
 
     def __len__(self) -> int:
-        return len(self._buckets)
+        return len(self.buckets)
 
     def items(self) -> ItemsView[str, str]:
         """Without a look-up of each."""
-        return dict(zip(map(str, self._buckets.tolist()), self._names.to_pylist(), strict=True)).items()
+        return dict(zip(map(str, self.buckets.tolist()), self.names.to_pylist(), strict=True)).items()
 
     def bucket_named(self, name: str, bits: int) -> int | None:
         """The bucket of a name, among 2^bits: that of the first string in it, which ends at a bar or with the name."""
@@ -160,17 +159,6 @@ class NamedBuckets(Mapping[str, str]):
 
 
 NO_NAMES = NamedBuckets(np.zeros(0, np.int64), string_array([], pa.large_string()))
-
-
-def compact(named: Mapping[str, str]) -> Mapping[str, str]:
-    """The names of buckets as they came from a file, without objects of Python where they are many."""
-    if not isinstance(named, dict) or len(named) < MANY:
-        return named
-    if not all(bucket.isdecimal() and len(bucket) <= len(str(1 << MOST_BITS)) for bucket in named):
-        return named  # it is not from riata
-    buckets = np.fromiter(map(int, named), np.int64, len(named))
-    order = np.argsort(buckets)
-    return NamedBuckets(buckets[order], string_array(list(named.values()), pa.large_string()).take(arrow_of(order)))
 
 
 class GrowingNames(Mapping[str, str]):

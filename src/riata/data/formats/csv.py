@@ -82,10 +82,10 @@ class Csv(FileSource):
         points = any(field.type == pa.float64() and field.name not in formats for s in schemas for field in s)
         if numbers and all(one == NumberFormat(",") for one in numbers) and not points:
             self._arrow.decimal = ","
+        strings = {field.name for s in schemas for field in s if field.type == pa.string()}
         ours = {}
         for name, one in list(formats.items()):
-            plain = one == PLAIN and all(s.field(name).type != pa.string() for s in schemas if name in s.names)
-            if plain:
+            if one == PLAIN and name not in strings:
                 del formats[name]
             elif one != NumberFormat(self._arrow.decimal):
                 ours[name] = one

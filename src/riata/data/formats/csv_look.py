@@ -46,7 +46,9 @@ class CsvLook:
         With `skip_strays` rows with words among numbers are to be left out as bad ones: they tell nothing.
         """
         asked = self._asked.cells
-        kinds = {name: {s.field(name).type for s in schemas if name in s.names} for name in schemas[0].names}
+        kinds: dict[str, set[pa.DataType]] = {name: set() for name in schemas[0].names}
+        for field in (field for schema in schemas for field in schema if field.name in kinds):
+            kinds[field.name].add(field.type)
         open_columns = {name: types for name, types in kinds.items() if name not in self._as_text}
         of_dates = "%" in (asked.dates or "")  # such as 2020-31-12, and who writes so has a reason
         words = [

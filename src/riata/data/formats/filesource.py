@@ -32,7 +32,7 @@ class FileSource(Source):
         """The rows of one file."""
 
     def judge_by(self, columns: Sequence[str]) -> None:
-        self._judged_by = [name for name in columns if name in self.schema.names]
+        self._judged_by = self.own(columns)
 
     def with_judged(self, columns: Sequence[str]) -> list[str]:
         """These columns, and after them all others that decide which rows are bad."""
@@ -117,10 +117,11 @@ def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema
     first = schemas[0]
     fields = {field.name: field for field in first}
     for file, schema in zip(files, schemas, strict=True):
-        if len(set(schema.names)) < len(schema.names):
+        there = set(schema.names)  # looked at once: tables may have thousands of columns
+        if len(there) < len(schema.names):
             twice = next(name for name in schema.names if schema.names.count(name) > 1)
             raise DataError(f"{file.path} has more than one column called {twice!r}; give each a name of its own")
-        if missing := [name for name in first.names if name not in schema.names]:
+        if missing := [name for name in first.names if name not in there]:
             raise DataError(
                 f"{file.path} lacks the column {missing[0]!r} that {files[0].path} has: add it, or leave the file out"
             )

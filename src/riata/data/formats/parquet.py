@@ -84,7 +84,8 @@ class Parquet(FileSource):
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         codes = self._codes(file, columns, rows) if self._as_codes else None
         with file.seekable() as handle, pq.ParquetFile(handle, read_dictionary=codes, **OPTIONS) as parquet:
-            stored = [name for name in columns if name in parquet.schema_arrow.names]
+            there = set(parquet.schema_arrow.names)
+            stored = [name for name in columns if name in there]
             groups = range(*(file.span or (0, parquet.num_row_groups)))
             for batch in parquet.iter_batches(batch_size=rows, columns=stored, row_groups=groups):
                 self._check(batch.nbytes)
@@ -96,11 +97,11 @@ class Parquet(FileSource):
 
     def _complete(self, file: File, batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
         """The batch in the types of the common schema, with the partitions of the file as columns."""
-        arrays = []
+        arrays, there = [], dict(zip(batch.schema.names, batch.columns, strict=True))
         for name in columns:
             kind = self.schema.field(name).type
-            if name in batch.schema.names:
-                array = batch.column(name)
+            if name in there:
+                array = there[name]
                 coded = self._as_codes and pa.types.is_dictionary(array.type) and array.type.value_type == kind
                 arrays.append(array if coded or array.type == kind else array.cast(kind))
             else:

@@ -82,8 +82,7 @@ class SampledNegatives(Source):
         return batch.append_column(self.weight, arrow_of(factors))
 
     def judge_by(self, columns: Sequence[str]) -> None:
-        own = dict.fromkeys([*columns, self._target])
-        self.inner.judge_by([name for name in own if name in self.inner.schema.names])
+        self.inner.judge_by(self.inner.own(dict.fromkeys([*columns, self._target])))
 
     def as_codes(self) -> None:
         self.inner.as_codes()

@@ -5,7 +5,7 @@ is sparse. So arrays, files and streams all become batches, and there is one way
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,11 @@ class Source(ABC):
     @abstractmethod
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """These columns of all rows, in batches of not much more than `rows`."""
+
+    def own(self, columns: Iterable[str]) -> list[str]:
+        """Those of some columns that this source has."""
+        there = set(self.schema.names)  # made once: there may be thousands
+        return [name for name in columns if name in there]
 
     def judge_by(self, columns: Sequence[str]) -> None:  # noqa: B027 (most have no bad rows)
         """Let these columns decide which rows are bad, in every pass, whatever columns are read in it.
@@ -154,7 +159,7 @@ class WithColumns(Source):
 
     def judge_by(self, columns: Sequence[str]) -> None:
         for source in self.sources:
-            source.judge_by([name for name in columns if name in source.schema.names])
+            source.judge_by(source.own(columns))
 
     def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         parts = [s.slice(names, start, stop) for s, names in self._shares(columns)]
@@ -166,7 +171,7 @@ class WithColumns(Source):
 
     def _shares(self, columns: Sequence[str]) -> list[tuple[Source, list[str]]]:
         """The sources that have these columns, each with those it has."""
-        shares = [(s, [c for c in columns if c in s.schema.names]) for s in self.sources]
+        shares = [(s, s.own(columns)) for s in self.sources]
         return [(s, names) for s, names in shares if names]
 
     def fingerprint(self) -> object | None:

@@ -83,7 +83,7 @@ class StoredStream(Source):
 
     def judge_by(self, columns: Sequence[str]) -> None:
         self._stream.judge_by(columns)
-        self._wanted = [name for name in columns if name in self.schema.names]
+        self._wanted = self.own(columns)
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         if self._file is None:

@@ -50,17 +50,25 @@ class Scanned(Source):
             raise DataError(f"the data set is damaged or cut short ({error})") from error
 
 
+def is_table(frame: Any) -> bool:
+    """Whether `to_table` makes a table of it."""
+    return isinstance(frame, pa.Table | pa.RecordBatch) or _library(frame) in ("pandas", "polars")
+
+
+def _library(frame: Any) -> str:
+    return type(frame).__module__.partition(".")[0]
+
+
 def to_table(frame: Any) -> pa.Table | None:
     """A data frame or series as an Arrow table, without a copy where possible; None for anything else."""
     if isinstance(frame, pa.Table):
         return flat(frame)
     if isinstance(frame, pa.RecordBatch):
         return flat(pa.Table.from_batches([frame]))
-    module = type(frame).__module__.partition(".")[0]
-    if module == "pandas":
+    if _library(frame) == "pandas":
         frame = frame.to_frame() if frame.ndim == 1 else frame
         return flat(pandas_table(frame.rename(columns=str)))
-    if module == "polars":
+    if _library(frame) == "polars":
         frame = frame.collect() if hasattr(frame, "collect") else frame
         return flat(polars_table(frame.to_frame() if hasattr(frame, "to_frame") else frame))
     return None

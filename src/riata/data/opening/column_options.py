@@ -116,8 +116,9 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
         *options.text,
     ]
     named += [name for some in (*options.crosses, *named_interactions(options)) for name in some]
+    there = set(schema.names)
     for name in named:
-        if name is not None and name not in schema.names:
+        if name is not None and name not in there:
             raise DataError(no_column(name, schema.names))
     for some, what in (*((one, "a cross") for one in options.crosses),
                        *((one, "an interaction") for one in named_interactions(options))):  # fmt: skip

@@ -24,6 +24,7 @@ from riata.training.selection.stability import Stability
 TOP = 10
 MOST_NAMED = 8  # classes that are named with their shares
 LONGEST_LEVEL = 40  # letters of a level that are shown
+LAST_DAYS = 7  # whose scores are shown
 WRITTEN_OUT = 1e15  # numbers below have all their digits
 
 
@@ -52,8 +53,16 @@ def as_dict(model: Model) -> dict[str, Any]:
         "bound": [bound_to_json(bound) for bound in training.bound],
         "how_much_better": training.how_much_better,
         "progressive": training.progressive,
+        "progressive_by_day": training.progressive_by_day,
         "rest": None if training.rest is None else asdict(training.rest),
     }
+
+
+def _by_day(scores: dict[str, Any]) -> list[str]:
+    """Scores of the last days, a line each."""
+    lines = [f"{day}: {ProgressiveScores(**of_day).in_words()}" for day, of_day in scores.items()]
+    left_out = len(lines) - LAST_DAYS
+    return lines if left_out <= 0 else [f"{_count(left_out, 'day')} before, in the model's file", *lines[-LAST_DAYS:]]
 
 
 def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]) -> None:
@@ -97,6 +106,8 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     if model.training.progressive:
         scores: dict[str, Any] = model.training.progressive
         facts.add_row("scores", f"of each row before it was learnt: {ProgressiveScores(**scores).in_words()}")
+    for line in _by_day(model.training.progressive_by_day):
+        facts.add_row("", escape(line))
     facts.add_row("repeat", _repeat(model))
     peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
     scoring = summary.get("passes_to_score") or 0.0

@@ -18,13 +18,17 @@ from riata.kernels.coordinate import (
 )
 from riata.kernels.quadratic import take_step
 from riata.objective import FREE_REACH, Problem
-from riata.solvers.convex.columns import FASTER, Columns
+from riata.penalties import Strengths
+from riata.solvers.convex.columns import FASTER, Columns, DenseColumns
 from riata.solvers.convex.quadratic import feasible_share, reach_of, solve_nearly
+from riata.solvers.convex.semismooth import minimise_by_dual
+from riata.solvers.convex.smooth_forms import AlongColumns
 
 SWEEPS = 12  # between two looks at the gap, all of which are extrapolated
 WORTH = 0.1  # of what an entry gains on average in a sweep: columns that gain less wait for the next look
 MAX_ROUNDS = 2000
 PROGRESS = 0.3  # of the gap at the start: a result is nearer than that, however much is enough
+NEARLY_FULL, CROWD = 0.5, 2.0  # of the rows: so many columns in the model, and in it or pulled in, are too many
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
 
 
@@ -35,12 +39,15 @@ def minimise_along_columns(
 
     Rows have slopes u and curvatures D at v0.
     """
-    work = _Descent(problem, columns, u, D, v0)
-    enough, spent = min(enough, PROGRESS * work.gap()), 0.0
+    work = Descent(problem, columns, u, D, v0)
+    enough, spent, crowded = min(enough, PROGRESS * work.gap()), 0.0, False
     for _ in range(MAX_ROUNDS):
         if work.gap() <= enough:
             break
-        if spent < work.newton_cost():
+        if not crowded and work.crowded():
+            crowded = True
+            work.by_dual(enough)
+        elif spent < work.newton_cost():
             spent += work.descend()
         else:
             work.newton()
@@ -48,7 +55,12 @@ def minimise_along_columns(
     return work.v, work.constant
 
 
-class _Descent:
+def too_many(in_model: int, active: int, n_rows: int) -> bool:
+    """Whether signs are hard to find: a model has about as many columns as there are rows, and many more want in."""
+    return in_model >= n_rows or (in_model > NEARLY_FULL * n_rows and active > CROWD * n_rows)
+
+
+class Descent:
     """A point v, with the slopes t of the rows and g of the columns there."""
 
     def __init__(self, problem: Problem, columns: Columns, u: np.ndarray, D: np.ndarray, v0: np.ndarray) -> None:
@@ -102,8 +114,7 @@ class _Descent:
     def descend(self) -> float:
         """Sweeps and an extrapolation; what they cost."""
         q, v = self.quadratic, self.v
-        pulled = (np.abs(self.g) > q.l1) & (reach_of(self.g, q.lower, q.upper) > 0.0)
-        active = np.flatnonzero((v != 0.0) | pulled)
+        active = self._active()
         history = np.empty((SWEEPS + 1, len(active)))
         history[0] = v[active]
         stored, gains = self.columns.stored, np.empty(len(active))
@@ -126,6 +137,34 @@ class _Descent:
         self._look()
         return self.columns.sweep_cost(2.0 * visited + stored[active].sum() + stored.sum())
 
+    def _active(self) -> np.ndarray:
+        """The coordinates that are not zero, or pulled from it."""
+        q = self.quadratic
+        pulled = (np.abs(self.g) > q.l1) & (reach_of(self.g, q.lower, q.upper) > 0.0)
+        return np.flatnonzero((self.v != 0.0) | pulled)
+
+    def crowded(self) -> bool:
+        """Whether there are too many dense columns for steps on the support."""
+        in_model, active = int(np.count_nonzero(self.v)), len(self._active())
+        return isinstance(self.columns, DenseColumns) and too_many(in_model, active, len(self.u))
+
+    def by_dual(self, enough: float) -> None:
+        """Newton steps on the dual, up to a gap of `enough`."""
+        q = self.quadratic
+        assert isinstance(self.columns, DenseColumns)
+        smooth = AlongColumns(self.columns.A, self.u, q.D, self.v0, q.means, self.centred)
+
+        def good(v: np.ndarray, g: np.ndarray) -> bool:
+            self.v, (self.Q, self.t, self.constant), self.g = v, self._at(v), g + q.l2 * v
+            return self.gap() <= enough
+
+        v = minimise_by_dual(smooth, q.curvatures - q.l2, Strengths(q.l1, q.l2, q.lower, q.upper), self.v, good)
+        self._move_to(v, self._at(v))
+
+    def _move_to(self, v: np.ndarray, at: tuple[float, np.ndarray, float]) -> None:
+        self.v, (self.Q, self.t, self.constant) = v, at
+        self._look()
+
     def _movable(self) -> np.ndarray:
         """The coordinates that are not zero, nor at a bound: the others move one by one."""
         return np.flatnonzero((self.v != 0.0) & (self.v > self.quadratic.lower) & (self.v < self.quadratic.upper))
@@ -147,8 +186,7 @@ class _Descent:
         take_step(S, H, downhill, solve_nearly(H, downhill), q.l1, q.lower, q.upper, v)
         Q, t, constant = self._at(v)
         if Q < self.Q:
-            self.v, self.Q, self.t, self.constant = v, Q, t, constant
-            self._look()
+            self._move_to(v, (Q, t, constant))
 
     def _curvature(self, S: np.ndarray) -> np.ndarray:
         """The curvature of Q over some columns."""

@@ -39,7 +39,7 @@ class DenseColumns:
 
     def __init__(self, A: np.ndarray) -> None:
         self.rows: Rows = DenseRows(A, NO_SCALE)
-        self._A = A  # a row for every column
+        self.A = A  # a row for every column
         self.stored = np.full(len(A), A.shape[1])
 
     def sweep_cost(self, entries: float) -> float:
@@ -49,7 +49,7 @@ class DenseColumns:
         return float(len(support) * self.stored[support].sum() / FASTER)
 
     def products(self, support: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        A = self._A[support] * np.sqrt(weight)
+        A = self.A[support] * np.sqrt(weight)
         products: np.ndarray = A @ A.T
         return products
 

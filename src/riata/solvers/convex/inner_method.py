@@ -6,6 +6,9 @@
 | `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
 
+Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. Where a model
+has nearly as many features as rows and many more want in, `GatheredColumns` has all of them (`crowded`).
+
 Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways; several targets have
 `TargetsCurvature`, the curvature of the columns alone.
 """
@@ -14,8 +17,9 @@ import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.losses import SeveralMargins
-from riata.objective import Problem
+from riata.objective import FirstOrder, Problem, pulls
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
+from riata.solvers.convex.column_quadratic import too_many
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
@@ -27,6 +31,7 @@ InnerModel = ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsC
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
+COPIES_OF_COLUMNS, COPIES_OF_PRODUCTS = 2, 16  # that `GatheredColumns` holds, and `smooth_forms` makes
 NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
 
 
@@ -46,6 +51,31 @@ def without_curvature(
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
         return GatheredColumns.of(data, features, problem.fit_intercept)
     return column_copy(problem, features, many_minima)
+
+
+def crowded(problem: Problem, w: np.ndarray, at: FirstOrder) -> bool:
+    """Whether the model has nearly as many features as there are dense rows, and many more want in.
+
+    Then their curvature is singular, and what a working set says of the others is worth little.
+    """
+    data = problem.data
+    if not problem.loss.quadratic or problem.loss.n_outputs > 1 or problem.loss.couples_rows:
+        return False
+    if "strengths" not in problem.penalty.has or not isinstance(data, InMemory) or data.chunk.X.sparse:
+        return False
+    pull, threshold = pulls(problem.penalty, at.by_w)
+    in_model, active = int(np.count_nonzero(w)), int(np.count_nonzero((w != 0.0) | (pull > threshold)))
+    return active > FEW_FEATURES and too_many(in_model, active, data.n_rows)
+
+
+def all_columns(problem: Problem, features: np.ndarray, memory: int | None) -> GatheredColumns | None:
+    """The dense columns of all features that may matter, where there is room for them."""
+    assert isinstance(problem.data, InMemory)
+    n, entry = problem.data.n_rows, 8
+    room = COPIES_OF_COLUMNS * entry * n * len(features) + COPIES_OF_PRODUCTS * entry * n * n
+    if memory is not None and room > memory:
+        return None
+    return GatheredColumns.of(problem.data, features, problem.fit_intercept)
 
 
 def _columns_cost(data: InMemory, features: np.ndarray) -> float:

@@ -11,7 +11,7 @@ from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
 from riata.solvers.convex.curvature import FAST, NOTHING, Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
-from riata.solvers.convex.inner_method import InnerModel, without_curvature
+from riata.solvers.convex.inner_method import InnerModel, all_columns, crowded, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.working_set import (
     CUTS,
@@ -32,6 +32,7 @@ from riata.solvers.convex.working_set import (
 from riata.solvers.iterate import Iterate, Options, Saved
 
 MIN_JOINING_FROM_DISK = 512  # in place of MIN_JOINING, where a pass costs more than a large working set
+LAST_SHARE = 0.5  # of the gap that is asked for, where all features are in a step
 LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many features does no harm
 SLOWLY_ENOUGH = 1e-3  # of the gap at hand, in place of `Care.enough`, after a step that left more of it than FAST
 ROUGH_PRECISION = 1e-3  # of a step while more features are to join
@@ -138,7 +139,12 @@ def advance(
         state.prune(problem, at)
     known_features = state.features
     features, waiting = grown(problem, state, [at], min_joining=min_joining)
-    model: InnerModel | None = without_curvature(problem, features)
+    model: InnerModel | None = None
+    if crowded(problem, state.w, at):  # then all of them at once
+        features, waiting = grown(problem, state, [at], least=0.0, min_joining=len(state.w))
+        model = all_columns(problem, features, options.memory)
+    all_at_once = model is not None
+    model = model or without_curvature(problem, features)
     if model is None:
         if second is not None:
             state.curvature = second
@@ -152,8 +158,10 @@ def advance(
     precision = ROUGH_PRECISION if waiting else care.precision
     # where the same features made slow progress, what their quadratic left undone shows in the slopes
     slow = not (keep or problem.loss.quadratic or len(features) > len(known_features))
-    share = min(care.enough, SLOWLY_ENOUGH) if slow else care.enough
-    enough = share * max(min(gap, at.loss), _asked_for(problem, options))
+    share, asked = min(care.enough, SLOWLY_ENOUGH) if slow else care.enough, _asked_for(problem, options)
+    enough = share * max(min(gap, at.loss), asked)
+    if all_at_once and asked:
+        enough = LAST_SHARE * asked
     local = local_problem(problem, state.w, state.tangent)
     found = model.minimum(local, at, here, here, precision, enough)
     state.w, state.b = without_rounding(problem, found, options.tol)

@@ -12,11 +12,15 @@ from contextlib import nullcontext
 import numpy as np
 
 from riata.kernels.quadratic import descend, largest_slope, take_step
+from riata.penalties import Strengths
 from riata.positive import solve_positive
+from riata.solvers.convex.semismooth import minimise_by_dual
+from riata.solvers.convex.smooth_forms import ByMatrix
 from riata.threads import one_blas_thread
 
 FEW_COORDINATES = 128  # up to which rounds cost less than to see that they are enough
 MANY_COORDINATES = 3000  # coordinates from which on several threads pay for a factorisation
+EASY_ROUNDS = 10  # of coordinate descent and a Newton step: where they are not enough, signs are hard to find
 SWEEPS = 8  # of coordinate descent between two Newton steps
 MAX_ROUNDS = 200  # of coordinate descent and a Newton step
 LEAST_RIDGE, MOST_RIDGE = 1e-12, 1.0  # of the diagonal of a singular matrix
@@ -43,11 +47,14 @@ def minimise_quadratic(
     unbounded = lower.max(initial=-np.inf) == -np.inf and upper.min(initial=np.inf) == np.inf
     tol, now = precision * largest_slope(H, slope, l1, w), slope.copy()
     with one_blas_thread() if len(w) < MANY_COORDINATES else nullcontext():
-        for _ in range(MAX_ROUNDS):
+        for turn in range(MAX_ROUNDS):
             if descend(H, l1, lower, upper, v, now, SWEEPS, tol) <= tol:
                 break
             if enough > 0.0 and len(w) > FEW_COORDINATES and _gap(H, now, l1, lower, upper, v, squares) <= enough:
                 break
+            if turn == EASY_ROUNDS and enough > 0.0 and len(w) > FEW_COORDINATES:
+                v, now = _by_dual(H, now, l1, lower, upper, v, enough, squares)
+                continue
             S = v.nonzero()[0] if unbounded else np.flatnonzero((v != 0.0) & (lower < v) & (v < upper))
             v_S, H_S = v[S], H.take(S, 0).take(S, 1)
             downhill = -now[S] - np.copysign(l1[S], v_S)
@@ -60,6 +67,26 @@ def minimise_quadratic(
                 take_step(S, H_S, downhill, step, l1, lower, upper, v)
             now = slope + H @ (v - w)
     return v
+
+
+def _by_dual(
+    H: np.ndarray,
+    now: np.ndarray,
+    l1: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    v: np.ndarray,
+    enough: float,
+    squares: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """A point from v, where slopes are `now`, within `enough` of the minimum if that is found, and the slopes there."""
+
+    def good(v: np.ndarray, now: np.ndarray) -> bool:
+        return _gap(H, now, l1, lower, upper, v, squares) <= enough
+
+    strengths = Strengths(l1, np.zeros(len(v)), lower, upper)  # a ridge is in H
+    found = minimise_by_dual(ByMatrix(H, now, v), H.diagonal(), strengths, v, good)
+    return found, now + H @ (found - v)
 
 
 def _gap(

@@ -33,6 +33,7 @@ import numpy as np
 
 from riata.data.remote import Remote
 from riata.errors import OptionError
+from riata.kernels.candidates import CANDIDATE, UNSEEN
 from riata.kernels.losses import code_of
 from riata.kernels.mean_so_far import LOG_OF_NOTHING
 from riata.kernels.online import (
@@ -48,10 +49,11 @@ from riata.kernels.online import (
     WIDTH,
     Memory,
     Settings,
+    Steep,
     all_weights,
     count_weights,
     online_sweep,
-    sizes_and_slopes,
+    steep_features,
 )
 from riata.losses import Loss
 from riata.objective import Problem
@@ -74,6 +76,7 @@ CANDIDATES = 3  # for each of k
 NEAR_ZERO = 1e-3  # margins at which the curvature of a loss is that of the parabola above it
 LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows that are fitted well already keep their influence
 MOST_LEADS = 100_000  # features for an exact fit afterwards
+STEEP = 0.5  # of the threshold: features above are looked at first, where candidates are chosen
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
 AGEING = {"losses", "xx", "xy"}  # in which older rows count less, since they were judged under earlier models
 HALF_LIFE_SUMS = {  # besides those in block
@@ -129,12 +132,16 @@ class Online(Method):
 
     def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
         m = min(self.n_candidates, n_features)
-        candidates = {} if self.k is None else {"candidates": (-1, n_features), "place_of": (-1, m)}
+        candidates = {} if self.k is None else {
+            "candidates": (-1, n_features), "place_of": (-1, m), "marks": (UNSEEN, CANDIDATE + 1),
+        }  # fmt: skip
         return {"lane": (0, LANES), **candidates}
 
     def check(self, memory: MethodMemory) -> None:
         """Reviews come at growing weights, from 1 on: from zero or below, they would never end."""
         check_indices(memory["review"], "review", 1, 2**62)
+        if self.k is not None:
+            top_k.check(memory)
 
     def mirrored(self, memory: MethodMemory) -> MethodMemory:
         image = super().mirrored(memory)
@@ -161,7 +168,7 @@ class Online(Method):
         memory, done = state.memory, 0
         self._set_units(memory, sweep.loss)
         while done < len(sweep.visits):
-            due = self._due(memory) - state.steps - done
+            due = max(self._due(memory) - state.steps - done, 0)  # a review that a checkpoint has missed is due now
             visits = sweep.visits[done : done + due]
             z = self._take(sweep, visits, state, learn_b)[:, memory["lane"][0]]
             sweep.margins[done : done + len(visits)] = z
@@ -218,7 +225,7 @@ class Online(Method):
         h = h if loss.kinked else np.maximum(h, LEAST_CURVATURE * memory["curvature"][0])
         responses = h * (z - memory["centre"][0]) - u
         weight = np.where(z > LOG_OF_NOTHING, sweep.weight[visits], 0.0) if loss.logarithms else sweep.weight[visits]
-        top_k.gather(memory, sweep.rows, visits, of_features(memory, "shift"), weight, h, responses)
+        top_k.gather(memory, sweep.rows, sweep.plain, visits, of_features(memory, "shift"), weight, h, responses)
 
     def _caps(self, loss: Loss, y: np.ndarray, margins: np.ndarray, memory: MethodMemory) -> np.ndarray:
         """The largest slopes that rows may have: in its first steps a model may overshoot, see `kernels.online`."""
@@ -241,19 +248,29 @@ class Online(Method):
 
         Also how many features are in the model of each lane.
         """
-        seen = np.flatnonzero(memory["seen"])
-        size, slope, entered = np.zeros(len(seen)), np.zeros(len(seen)), np.zeros(LANES)
-        levels = self._levels(memory)
-        T, lane, m = memory["total"][0], memory["lane"][0], len(memory["candidates"])
-        stiffness = memory["stiffness"] * memory["curvature"]
-        sizes_and_slopes(memory["block"], seen, T, *levels, stiffness, lane, size, slope, entered)
+        levels, _ = self._levels(memory)
+        lane, m = int(memory["lane"][0]), len(memory["candidates"])
+        features, size, slope, entered = self._steeper(memory, STEEP * float(levels[lane]))
+        if len(features) < m:
+            features, size, slope, entered = self._steeper(memory, 0.0)
         pool = np.flatnonzero(size)
-        if len(pool) < min(m, len(seen)):
-            steepest = np.argpartition(-slope, min(m, len(seen)) - 1)[:m]  # only these and the pool are sorted
+        if len(pool) < m < len(features):
+            steepest = np.argpartition(-slope, m - 1)[:m]  # only these and the pool are sorted
             pool = np.union1d(pool, steepest)
+        elif len(pool) < m:
+            pool = np.arange(len(features))
         best = pool[np.lexsort((-slope[pool], -size[pool]))[:m]]
-        chosen: np.ndarray = np.sort(seen[best[slope[best] > 0]])
+        chosen: np.ndarray = np.sort(features[best])
         return chosen, entered
+
+    def _steeper(self, memory: MethodMemory, least: float) -> Steep:
+        """The features whose |z| / s in the chosen lane is above `least`."""
+        n = len(memory["block"])
+        found = Steep(np.empty(n, dtype=np.int64), np.empty(n), np.empty(n), np.zeros(LANES))
+        level, stiffness = self._levels(memory)[0], memory["stiffness"] * memory["curvature"]
+        total, lane = float(memory["total"][0]), int(memory["lane"][0])
+        n = steep_features(memory["block"], memory["marks"], total, level, stiffness, lane, least, found)
+        return Steep(found.features[:n], found.size[:n], found.slope[:n], found.entered)
 
     def _age(self, memory: MethodMemory) -> None:
         """Set the next review, and reduce the weight of the rows so far.

@@ -7,6 +7,7 @@ import numpy as np
 from riata.losses.functions import expit
 
 BINS, WIDEST = 4096, 16.0  # of margins from -WIDEST to WIDEST: rows of one bin count as ties
+BINS_OF_A_DAY, MOST_DAYS = 1024, 400  # 16 kB a day
 
 
 class ProgressiveScores(NamedTuple):
@@ -30,19 +31,20 @@ class ProgressiveScores(NamedTuple):
 class ScoresSoFar:
     """Sums over the rows so far, from which the scores follow; in a memory that does not grow."""
 
-    def __init__(self) -> None:
+    def __init__(self, bins: int = BINS) -> None:
         self.rows, self.loss, self.predicted = 0, 0.0, 0.0
-        self.weights = np.zeros((2, BINS))  # of negative and of positive rows, by margin
+        self.weights = np.zeros((2, bins))  # of negative and of positive rows, by margin
 
     def add(self, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> None:
         """Rows of targets -1 and +1, with the margins of the log odds that they had before they were learnt."""
+        n_bins = self.weights.shape[1]
         with np.errstate(over="ignore", invalid="ignore"):
             self.rows += len(y)
             self.loss += float(np.sum(weight * np.logaddexp(0.0, -y * z)))
             self.predicted += float(np.sum(weight * expit(z)))
-            bins = np.clip((z + WIDEST) * (BINS / (2.0 * WIDEST)), 0.0, BINS - 1.0)
-            places = np.nan_to_num(bins).astype(np.intp) + BINS * (y > 0)
-        self.weights += np.bincount(places, weight, 2 * BINS).reshape(2, BINS)
+            bins = np.clip((z + WIDEST) * (n_bins / (2.0 * WIDEST)), 0.0, n_bins - 1.0)
+            places = np.nan_to_num(bins).astype(np.intp) + n_bins * (y > 0)
+        self.weights += np.bincount(places, weight, 2 * n_bins).reshape(2, n_bins)
 
     @property
     def log_odds(self) -> float | None:
@@ -65,3 +67,24 @@ class ScoresSoFar:
         auc = float(self.weights[1] @ below / (positive * negative))
         predicted, wanted = (total - self.predicted, negative) if swapped else (self.predicted, positive)
         return ProgressiveScores(self.rows, log_loss, float(log_loss / entropy), auc, float(predicted / wanted))
+
+
+class ScoresByDay:
+    """The same for every day, of which there are at most MOST_DAYS: rows of later ones are in none."""
+
+    def __init__(self) -> None:
+        self._of_days: dict[int, ScoresSoFar] = {}
+
+    def add(self, days: np.ndarray, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> None:
+        """Rows of these days, counted from 1970."""
+        for day in np.unique(days).tolist():
+            if day not in self._of_days and len(self._of_days) == MOST_DAYS:
+                continue
+            rows = days == day
+            self._of_days.setdefault(day, ScoresSoFar(BINS_OF_A_DAY)).add(y[rows], z[rows], weight[rows])
+
+    def scores(self, swapped: bool = False) -> dict[str, ProgressiveScores]:
+        """The scores by day, in order, where there are at least two."""
+        found = {str(np.datetime64(day, "D")): one.scores(swapped) for day, one in sorted(self._of_days.items())}
+        known = {day: scores for day, scores in found.items() if scores is not None}
+        return known if len(known) > 1 else {}

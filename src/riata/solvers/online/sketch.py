@@ -24,13 +24,15 @@ from typing import Any
 
 import numpy as np
 
+from riata.data.remote import Remote
 from riata.errors import OptionError
 from riata.kernels.online import MOVED, WIDTH
 from riata.kernels.rows import CsrRows
-from riata.kernels.sketch import NOWHERE, Places, count_outside, move_in, move_out, split_rows
+from riata.kernels.sketch import NOWHERE, Places, count_outside, move_in, move_out, places_among, split_rows
 from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options
+from riata.solvers.online import top_k
 from riata.solvers.online.online import Online, of_features
 from riata.solvers.saved_checks import check_indices, check_set
 from riata.solvers.stochastic.method import MethodMemory, State, Sweep, stochastic
@@ -38,7 +40,8 @@ from riata.solvers.stochastic.method import MethodMemory, State, Sweep, stochast
 SKETCH_BYTES = 64 << 20  # the budget by default
 METHOD_SHARE = 0.5  # of the budget; the rest is for rows, and for the names of the features in the table
 TABLE_SHARE = 0.7  # of that, less the statistics of candidates, for the table; the rest is for buckets
-PIECE_SHARE, LONGEST_PIECE = 0.02, 256  # rows of a piece: a share of those before it, at most so many
+PIECE_SHARE, LONGEST_PIECE = 0.02, 1024  # rows of a piece: a share of those before it, at most so many
+ROOM_FOR_A_ROW = 64  # places: while so many are free for every row of a piece, it may be longer
 BAR_FACTOR = 0.8  # on the bar at every review
 # in block and ids, in table (at most four), free and place_of, in waiting and seen
 PLACE_BYTES = 8 * (WIDTH + 1) + 4 * (4 + 2) + 2
@@ -126,10 +129,24 @@ class Sketch(Online):
         slopes = weight * np.clip(loss.derivative(y, margins[:, memory["lane"][0]] + margins[:, MOVED]), -caps, caps)
         bar, sums, squares = memory["bar"][0], memory["bucket_sums"], memory["bucket_squares"]
         count_outside(outside, slopes, weight, bar, sums, squares, places_of(memory))
-        if sweep.names is not None:
+        if sweep.names is not None and np.count_nonzero(memory["candidates"] >= 0) < (self.k or 0):  # any may be chosen
             newcomers = memory["free"][memory["free"][-1] : n_free]
             state.names |= sweep.names(memory["ids"][newcomers])
         return margins
+
+    def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
+        """Learn these rows, and note the names of candidates while the rows that have them are here.
+
+        A name costs as much as a row, and there are millions: of those that are no candidates it is never asked for.
+        One that has none yet, and whose statistics are not zero, was met in these rows.
+        """
+        learnt = super().sweep(sweep, state, learn_b)
+        if sweep.names is not None:
+            ids = state.memory["ids"][state.memory["candidates"][top_k.places_of_candidates(state.memory)]]
+            unnamed = [number for number in ids.tolist() if number not in state.names]
+            if unnamed:
+                state.names |= sweep.names(np.array(unnamed))
+        return learnt
 
     def _split(self, rows: Any, visits: np.ndarray, memory: MethodMemory) -> tuple[Entries, Entries]:
         """The entries of these rows whose features have a place, by places, and the others, by feature numbers.
@@ -148,26 +165,27 @@ class Sketch(Online):
         """Between two pieces: features enter and leave the table; a review where one is due."""
         memory = state.memory
         if steps == memory["piece"][0]:
-            memory["piece"][0] += min(max(int(PIECE_SHARE * steps), 1), LONGEST_PIECE)
             self._move_in(memory)
             if memory["free"][-1] == 0:
                 self._make_room(state)
+            roomy = int(memory["free"][-1]) // ROOM_FOR_A_ROW if memory["bar"][0] == 0.0 else 0
+            memory["piece"][0] += max(min(max(int(PIECE_SHARE * steps), 1), LONGEST_PIECE), roomy)
         if steps == super()._due(memory):
             super()._stop(state, steps)
             memory["bar"] *= BAR_FACTOR
 
     def _move_in(self, memory: MethodMemory) -> None:
         """Give waiting features their places, with estimates of their sums from the buckets."""
-        waiting = memory["waiting"]
-        if not waiting.any():
+        waiting = np.flatnonzero(memory["waiting"])
+        if not len(waiting):
             return
-        sums, squares = np.zeros(len(waiting)), np.zeros(len(waiting))
-        move_in(memory["ids"], waiting, memory["bucket_sums"], memory["bucket_squares"], sums, squares)
-        of_features(memory, "z")[waiting] = sums[waiting, None]
-        of_features(memory, "squares")[waiting] = squares[waiting]
+        sums, squares = np.empty(len(waiting)), np.empty(len(waiting))
+        move_in(waiting, memory["ids"], memory["bucket_sums"], memory["bucket_squares"], sums, squares)
+        of_features(memory, "z")[waiting] = sums[:, None]
+        of_features(memory, "squares")[waiting] = squares
         # `hold` (see `kernels.online`) for slopes as large as those of the empty model: s_j sqrt(sum of squares).
-        of_features(memory, "hold")[waiting] = squares[waiting] / np.sqrt(memory["total"][0])
-        waiting[:] = False
+        of_features(memory, "hold")[waiting] = squares / np.sqrt(memory["total"][0])
+        memory["waiting"][waiting] = False
 
     def _make_room(self, state: State) -> None:
         """Remove the half of the features of lowest score from the table; candidates stay."""
@@ -177,8 +195,9 @@ class Sketch(Online):
         scores[memory["candidates"][memory["candidates"] >= 0]] = np.inf
         gone, stay = np.split(np.argsort(scores, kind="stable"), [len(scores) // 2])
         memory["bar"][0] = scores[stay[0]]
-        for number in memory["ids"][gone].tolist():
-            state.names.pop(number, None)
+        named = np.fromiter(state.names, dtype=np.int64, count=len(state.names))
+        for number in named[places_among(named, memory["ids"][gone]) != NOWHERE].tolist():
+            del state.names[number]
         move_out(
             gone, memory["ids"], memory["table"], memory["free"],
             memory["bucket_sums"], memory["bucket_squares"], z.copy(), squares.copy(),
@@ -197,4 +216,10 @@ def sketch(problem: Problem, options: Options) -> Iterator[Iterate]:
         half_life=options.half_life,
         budget=options.memory or SKETCH_BYTES,
     )
+    if isinstance(problem.data, Remote):
+        from riata.solvers.online.shared_candidates import shared_candidates
+        from riata.solvers.online.shared_out import check_shared
+
+        check_shared(problem, method, options, "sketch")
+        return shared_candidates(problem, method, options, by_number=True)
     return stochastic(problem, method, options)

@@ -9,8 +9,9 @@ had been zero before: A stays positive semi-definite, and recent candidates are 
 
 import numpy as np
 
-from riata.kernels.candidates import add_products, eliminate
+from riata.kernels.candidates import CANDIDATE, SEEN, UNSEEN, add_products, eliminate
 from riata.kernels.rows import DenseRows, Rows, leaves_zeros_out
+from riata.solvers.saved_checks import check_set
 from riata.solvers.stochastic.method import MethodMemory
 
 RIDGE = 1e-4  # relative to the diagonal: columns of candidates may be equal
@@ -19,15 +20,22 @@ RIDGE = 1e-4  # relative to the diagonal: columns of candidates may be equal
 def memory(n_candidates: int, n_features: int) -> MethodMemory:
     """The statistics before the first row, without candidates. The intercept is the last entry of xx and xy.
 
-    Features that were `seen`, in any row, may become candidates: of millions, the others are not looked at. `place_of`
-    has the place of every feature among the candidates, -1 for others; margins are counted from the `centre`.
+    The product of two columns is the sum of both of its entries in xx, so that each row adds to one of them. Features
+    with a mark, which were seen in any row, may become candidates: of millions, the others are not looked at.
+    `place_of` has the place of every feature among the candidates, -1 for others; margins are counted from the
+    `centre`.
     """
     m = n_candidates + 1
     return {
         "candidates": np.full(n_candidates, -1), "xx": np.zeros((m, m)), "xy": np.zeros(m),
-        "seen": np.zeros(n_features, dtype=bool), "place_of": np.full(n_features, -1, dtype=np.int32),
+        "marks": np.zeros(n_features, dtype=np.uint8), "place_of": np.full(n_features, -1, dtype=np.int32),
         "centre": np.zeros(1),
     }  # fmt: skip
+
+
+def check(state: MethodMemory) -> None:
+    """Refuse marks of candidates that have no place."""
+    check_set(np.flatnonzero(state["marks"] == CANDIDATE), "marks", np.flatnonzero(state["place_of"] >= 0))
 
 
 def columns(rows: DenseRows, visits: np.ndarray, features: np.ndarray, shift: np.ndarray) -> np.ndarray:
@@ -39,6 +47,7 @@ def columns(rows: DenseRows, visits: np.ndarray, features: np.ndarray, shift: np
 def gather(
     state: MethodMemory,
     rows: Rows,
+    plain: bool,
     visits: np.ndarray,
     shift: np.ndarray,
     weight: np.ndarray,
@@ -52,13 +61,14 @@ def gather(
     taken = np.append(state["candidates"] >= 0, True)
     if leaves_zeros_out(rows):
         add_products(
-            rows, visits, state["place_of"], weight * curvatures, weight * responses, state["xx"], state["xy"],
-            state["seen"],
+            rows, plain, visits, state["marks"], state["place_of"], weight * curvatures, weight * responses,
+            state["xx"], state["xy"],
         )  # fmt: skip
         return
-    state["seen"][:] = True
+    marks = state["marks"]
+    marks[marks == UNSEEN] = SEEN
     X = columns(rows, visits, state["candidates"][taken[:-1]], shift)
-    state["xx"][np.ix_(taken, taken)] += X.T @ ((weight * curvatures)[:, None] * X)
+    state["xx"][np.ix_(taken, taken)] += np.tril(X.T @ ((weight * curvatures)[:, None] * X))
     state["xy"][taken] += X.T @ (weight * responses)
 
 
@@ -69,7 +79,9 @@ def replace_candidates(state: MethodMemory, wanted: np.ndarray) -> None:
     newcomers = wanted[~np.isin(wanted, candidates)]
     leaving = places[candidates[places] >= 0]  # those without a candidate are zero
     state["place_of"][candidates[leaving]] = -1
+    state["marks"][candidates[leaving]] = SEEN
     state["place_of"][newcomers] = places[: len(newcomers)]
+    state["marks"][newcomers] = CANDIDATE
     candidates[places] = -1
     candidates[places[: len(newcomers)]] = newcomers
     state["xx"][leaving, :] = 0.0
@@ -88,8 +100,8 @@ def cut(state: MethodMemory, k: int, fit_intercept: bool) -> tuple[np.ndarray, n
     n = len(places)
     if fit_intercept:
         places = np.append(places, len(state["candidates"]))
-    A, c = state["xx"][np.ix_(places, places)], state["xy"][places]
-    scale = np.sqrt(np.diag(A))
+    halves, c = state["xx"][np.ix_(places, places)], state["xy"][places]
+    A, scale = halves + halves.T - np.diag(np.diag(halves)), np.sqrt(np.diag(halves))
     A = A / np.outer(scale, scale) + RIDGE * np.diag(np.arange(len(places)) < n)
     kept, v = backward(A, c / scale, min(k, n), n)
     weights = v / scale[kept]

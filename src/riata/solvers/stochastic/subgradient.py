@@ -103,5 +103,5 @@ def largest_eigenvalue(product: Callable[[np.ndarray], np.ndarray], size: int) -
 
     operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
     # few vectors: each takes a pass and, of millions of features, megabytes
-    top = eigsh(operator, k=1, tol=1e-2, ncv=min(8, size), v0=np.ones(size), return_eigenvectors=False)[0]
+    top = eigsh(operator, k=1, tol=1e-2, ncv=min(6, size), v0=np.ones(size), return_eigenvectors=False)[0]
     return float(max(1.02 * top, 1e-300))

@@ -24,7 +24,7 @@ from riata.solvers.iterate import Iterate, Iterates, Options, Saved, Searched
 from riata.solvers.subset.branch_and_bound import Budget, State, Subsets, branch_and_bound
 from riata.solvers.subset.candidate_subsets import CandidateSubsets
 from riata.solvers.subset.candidates import room_for
-from riata.solvers.subset.global_bound import Size, relaxed_planes, relaxed_point
+from riata.solvers.subset.global_bound import RelaxedPoint, Size, relaxed_planes, relaxed_point
 from riata.solvers.subset.group_subsets import QuadraticGroups, TrueGroups
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
@@ -353,7 +353,8 @@ def _true_root(problem: Problem, fit: Fitted, known: _Known) -> Iterator[None]:
         if price and len(wanted) == 0:
             return
         columns = np.union1d(columns, wanted)
-        w[columns], b, price = relaxed_point(cut_to(problem, columns), k, (w[columns], b), fit.objective, price)
+        start = RelaxedPoint(w[columns], b, price)
+        w[columns], b, price, _ = relaxed_point(cut_to(problem, columns), k, start, fit.objective)
 
 
 def _quadratic_left(near: Problem, fit: Fitted, known: _Known, left: np.ndarray) -> tuple[Quadratic, np.ndarray]:

@@ -15,7 +15,8 @@ from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, balanci
 from riata.solvers.subset.refit import Refits, solved
 from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
 
-STEPS = 5  # of Newton
+STEPS = 5  # of Newton;
+STEPS_ALONE = 50  # of a single model, whose last digits count
 SHARES_OF_STEP = (1.0, 0.5, 0.125)
 INTERCEPT_STEPS = 60
 PRICES, SWEEPS = 8, 15  # of a step
@@ -54,7 +55,7 @@ class TrueSubsets:
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
         w, price = np.where(self._of_columns(node.state) < 0, 0.0, node.w), node.price
         best = self._at(node.state, k, w, price, np.zeros(len(node.state)))
-        for _ in range(STEPS):
+        for _ in range(STEPS if k > 0 else STEPS_ALONE):
             if best.bound >= target:
                 break
             aim = self._step(node.state, k, best)
@@ -136,7 +137,9 @@ class TrueSubsets:
 
     def _local(self, columns: np.ndarray, at: Relaxed) -> Quadratic:
         """The local quadratic of some columns at a point."""
-        z, A = self._centred(self._X @ at.w), self._X[:, columns]
+        with np.errstate(over="ignore", invalid="ignore"):  # on the way to the intercept a step may be too long
+            z = self._centred(self._X @ at.w)
+        A = self._X[:, columns]
         D = self._weight * at_least(self._loss.second_derivative(self._y, z), self._loss.least_curvature)
         G = A.T @ (D[:, None] * A)
         if self._fit_intercept:

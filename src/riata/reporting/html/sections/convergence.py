@@ -12,6 +12,7 @@ from riata.reporting.html.rendering import rendered
 from riata.reporting.html.scales import Axis
 from riata.reporting.html.tables import Column, data_table
 from riata.reporting.html.words import certificate
+from riata.solvers.online.progressive_scores import ProgressiveScores
 from riata.training.driver import Record
 
 Histories = Sequence[tuple[str, Sequence[Record]]]  # by the label of the class, where there are several
@@ -39,6 +40,7 @@ def convergence_section(facts: Facts) -> Section:
         certified=bool(facts.training.converged),
         charts=charts if long else _gaps_of_paths(facts),
         history=_table(histories) if long else None,
+        by_day=_by_day(facts.training.progressive_by_day),
     )
     return Section("convergence", "Convergence and certificate", body)
 
@@ -95,3 +97,12 @@ def _table(histories: Histories) -> Markup:
         for r in history
     ]
     return data_table("history", columns, rows)
+
+
+def _by_day(scores: dict[str, dict[str, int | float | None]]) -> Markup | None:
+    """How good probabilities were on each day, before its rows were learnt."""
+    if not scores:
+        return None
+    columns = [Column("day"), *(Column(name.replace("_", " "), True) for name in ProgressiveScores._fields)]
+    rows = [[day, *(of_day[name] for name in ProgressiveScores._fields)] for day, of_day in scores.items()]
+    return data_table("days", columns, rows)
