@@ -59,8 +59,9 @@ def newton(
     care: Care = USUAL_CARE,
     first: int = 2,
 ) -> Generator[Iterate, None, StopReason]:
-    """Newton steps, numbered from `first` on, from a state, which is updated in place. No step may be worse than the point `known`.
+    """Newton steps from a state, which is updated in place, numbered from `first` on.
 
+    No step may be worse than the point `known`.
     The first point of a resumed run is not yielded: it was yielded before it was saved. Returns why it ended.
     """
     both_orders = not passes_are_cheap(problem)
