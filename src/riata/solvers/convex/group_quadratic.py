@@ -6,6 +6,8 @@ Block coordinate descent finds the groups and the signs, Newton steps on the coo
 penalty has a curvature of its own, find the values.
 """
 
+import math
+
 import numpy as np
 
 from riata.kernels.blocks import descend_blocks
@@ -96,7 +98,7 @@ class _Blocks:
         rounds = np.count_nonzero(v) ** 2 / (NEWTON_SPEED * SWEEPS * len(v))  # that take as long
         if not np.isfinite(gap_before):
             return rounds >= 2.0  # whose progress will tell
-        return gap < gap_before and np.log(enough / gap) >= rounds * np.log(gap / gap_before)
+        return gap < gap_before and math.log(enough / gap) >= rounds * math.log(gap / gap_before)
 
     def _slope_at(self, v: np.ndarray) -> np.ndarray:
         slopes: np.ndarray = self.slope + self.H @ (v - self.w)
