@@ -95,9 +95,9 @@ class _Blocks:
     @staticmethod
     def _sweeps_pay(v: np.ndarray, gap: float, gap_before: float, enough: float) -> bool:
         """Whether further sweeps are likely to get there in less time than a Newton step takes."""
-        rounds = np.count_nonzero(v) ** 2 / (NEWTON_SPEED * SWEEPS * len(v))  # that take as long
-        if not np.isfinite(gap_before):
-            return rounds >= 2.0  # whose progress will tell
+        rounds = float(np.count_nonzero(v)) ** 2 / (NEWTON_SPEED * SWEEPS * len(v))  # that take as long
+        if gap_before == np.inf:
+            return math.isfinite(gap) and rounds >= 2.0  # whose progress will tell
         return gap < gap_before and math.log(enough / gap) >= rounds * math.log(gap / gap_before)
 
     def _slope_at(self, v: np.ndarray) -> np.ndarray:
