@@ -1,7 +1,7 @@
 """Click logs: rows in the shape of Criteo's, learnt in one pass, beside Vowpal Wabbit in the same run.
 
     python benchmarks/clicks.py [--rows 300000] [--seed 0] [--folder FOLDER] [--vw COMMAND] [--only NAME ...]
-        [--repeats 1] [--out docs/clicks-table.md]
+        [--repeats 1] [--formats parquet tsv vw] [--out docs/clicks-table.md]
 
 A row has 13 counts, of which many are missing, and 26 columns of 8-digit hexadecimal strings with 3 to 2,000,000 levels
 each, by Zipf's law; about 6 % are clicks. The true weights are known: `truth` lists them. Rows are made block by block,
@@ -137,12 +137,12 @@ def write_lines(file, lines):
     file.write(content.slice(0, int(ends[len(text)])))
 
 
-def write_all(folder, n_rows, seed):
+def write_all(folder, n_rows, seed, formats):
     """The files train.* and test.*, the latter of the next tenth of the rows."""
     n_train, done = n_rows, 0
     total = n_rows + n_rows // 10
     with ExitStack() as stack:
-        train, test = (Files(folder, part, stack) for part in ("train", "test"))
+        train, test = (Files(folder, part, stack, formats) for part in ("train", "test"))
         for batch in blocks(total, seed):
             cut = min(max(n_train - done, 0), batch.num_rows)
             train.write(batch.slice(0, cut))
@@ -150,21 +150,28 @@ def write_all(folder, n_rows, seed):
             done += batch.num_rows
 
 
-class Files:
-    """The same rows in three formats."""
+FORMATS = {"parquet": None, "tsv": as_tsv, "vw": as_vw}  # with what makes lines of rows
 
-    def __init__(self, folder, part, stack):
-        self.schema = next(blocks(1, 0)).schema
-        parquet = pq.ParquetWriter(folder / f"{part}.parquet", self.schema, compression="zstd")
-        self.parquet = stack.enter_context(parquet)
-        self.tsv, self.vw = (stack.enter_context((folder / f"{part}.{kind}").open("wb")) for kind in ("tsv", "vw"))
+
+class Files:
+    """The same rows in some of the three formats."""
+
+    def __init__(self, folder, part, stack, formats):
+        self.schema, self.parquet, self.texts = next(blocks(1, 0)).schema, None, []
+        for kind in formats:
+            path = folder / f"{part}.{kind}"
+            if kind == "parquet":
+                self.parquet = stack.enter_context(pq.ParquetWriter(path, self.schema, compression="zstd"))
+            else:
+                self.texts.append((stack.enter_context(path.open("wb")), FORMATS[kind]))
 
     def write(self, rows):
         if rows.num_rows:
             rows = pa.RecordBatch.from_arrays([pa.concat_arrays([c]) for c in rows.columns], schema=self.schema)
-            self.parquet.write_batch(rows)
-            write_lines(self.tsv, as_tsv(rows))
-            write_lines(self.vw, as_vw(rows))
+            if self.parquet is not None:
+                self.parquet.write_batch(rows)
+            for file, lines in self.texts:
+                write_lines(file, lines(rows))
 
 
 @dataclass
@@ -303,9 +310,10 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, help="where data is made, and kept for the next run")
     parser.add_argument("--vw", help="the command of Vowpal Wabbit")
-    parser.add_argument("--only", nargs="*", help="learners whose names contain one of these")
+    parser.add_argument("--only", nargs="*", help="learners of these names, or whose names contain one of them")
     parser.add_argument("--repeats", type=int, default=1, help="fits of each learner, of which the quickest counts")
     parser.add_argument("--limit", type=float, default=150.0, help="seconds by the clock, for each learner")
+    parser.add_argument("--formats", nargs="*", default=list(FORMATS), choices=list(FORMATS), help="that are made")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
@@ -313,13 +321,15 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         mark = folder / f"rows-{arguments.rows}-{arguments.seed}"
         if not mark.exists():
-            write_all(folder, arguments.rows, arguments.seed)
+            write_all(folder, arguments.rows, arguments.seed, arguments.formats)
             mark.touch()
         environment = os.environ | {"RIATA_CACHE": str(folder / "cache")}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # byte code is kept, as it is of what is installed
         chosen = learners(environment, vowpal_wabbit(arguments.vw))
         if arguments.only:
-            chosen = [one for one in chosen if any(part in one.name for part in arguments.only)]
+            whole = [one for one in chosen if one.name in arguments.only]
+            parts = [part for part in arguments.only if all(part != one.name for one in whole)]
+            chosen = [one for one in chosen if one in whole or any(part in one.name for part in parts)]
         head = [
             "learner",
             "processor s",
@@ -332,7 +342,8 @@ def main():
         ]
         sizes = ", ".join(
             f"{(folder / f'train.{ending}').stat().st_size / 1e6:.0f} MB as {ending}"
-            for ending in ("parquet", "tsv", "vw")
+            for ending in FORMATS
+            if (folder / f"train.{ending}").exists()
         )
         lines = [
             f"{arguments.rows:,} rows ({sizes}), {len(truth(arguments.seed).names)} true features; log loss is that of "

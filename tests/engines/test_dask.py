@@ -513,6 +513,31 @@ def test_online_learns_parts_on_workers_and_polish_makes_it_what_it_is_here(clie
     assert log_loss(exact_there) == pytest.approx(log_loss(exact_here), abs=0.001)
 
 
+@pytest.mark.parametrize("solver", ["online", "sketch"])
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_candidates_of_workers_are_fitted_as_here(client, tmp_path, rng, solver, loss):
+    n = 3000
+    ad, site = rng.zipf(1.2, n) % 1000, rng.choice(list("abcdef"), n)
+    margin = -1.5 + 1.5 * (ad == 1) + 2.0 * (ad == 2) - 1.0 * (site == "c")
+    y = (rng.random(n) < 1 / (1 + np.exp(-margin))).astype(int) if loss == "logistic" else margin + rng.normal(size=n)
+    table = pa.table({"ad": [f"a{i}" for i in ad], "site": site, "y": y})
+    pq.write_table(table, tmp_path / "log.parquet", row_group_size=500)
+    how = {"hashed": True} if solver == "sketch" else {"categorical": ["ad"]}
+
+    def fitted(engine):
+        data = riata.open(str(tmp_path / "log.parquet"), "y", engine=engine, **how)
+        return riata.train(data, Spec(solver=solver, loss=loss, k=3, seed=0))
+
+    model, again = (fitted(client).to_model() for _ in range(2))
+    assert sorted(model.names) == ["ad=a1", "ad=a2", "site=c"]
+    assert_array_equal(model.coef, again.coef)
+    X = np.column_stack([ad == 1, ad == 2, site == "c"]).astype(float)
+    chosen = riata.open(X, y, task="classification" if loss == "logistic" else "regression")
+    exact = riata.train(chosen, Spec(solver="best-k", loss=loss, k=3))
+    weights = [model.coef[0][list(model.names).index(name)] for name in ("ad=a1", "ad=a2", "site=c")]
+    assert_allclose(weights, np.ravel(exact.coef), rtol=1e-4)
+
+
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_online_of_dense_rows_on_workers(client, loss, rng):
     X = rng.normal(size=(2000, 6)) * [1, 100, 0.01, 1, 1, 1] + [1000, 0, 5, 0, 0, 0]
@@ -532,10 +557,10 @@ def test_online_of_dense_rows_on_workers(client, loss, rng):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"k": 2}, "no k"),
         ({"half_life": 5.0}, "half_life"),
         ({"max_passes": 2}, "one pass"),
         ({"loss": "poisson"}, "poisson"),
+        ({"solver": "sketch", "k": 2, "half_life": 5.0}, "half_life"),
         ({"batch": "full"}, "one row a step"),
         ({"order": "sequential"}, "leave order out"),
         ({"checkpoint": "saved"}, "without checkpoints"),

@@ -246,7 +246,8 @@ class Mapped(Dataset):
         return map(self._f, self._data.visit(order))
 
     def sum(self, f: Callable[[Chunk], T]) -> T:
-        return self._data.sum(lambda chunk: f(self._f(chunk)))
+        seen = self._f  # workers are sent this function alone, without the dataset
+        return self._data.sum(lambda chunk: f(seen(chunk)))
 
     @property
     def chunk_starts(self) -> np.ndarray:

@@ -25,3 +25,7 @@ class Remote(Dataset):
     @abstractmethod
     def persisted(self, f: Callable[[Chunk], Chunk]) -> "Remote":
         """The rows with f applied to every chunk: computed once, and kept in the memory of the processes that did."""
+
+    @abstractmethod
+    def names_of(self, numbers: np.ndarray) -> dict[int, str]:
+        """The names of features whose numbers are hashes of these: one pass over what the rows were read from."""

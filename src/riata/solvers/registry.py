@@ -101,6 +101,7 @@ SOLVERS = {
         stochastic=True,
         finds_alpha=True,
         width_free=True,
+        shared_out=True,
         method=lambda penalty: at("online.sketch:Sketch")(k=penalty.k),
     ),
     "svrg": Solver(at("stochastic.svrg:svrg"), "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),

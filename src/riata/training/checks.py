@@ -184,7 +184,7 @@ def check_rows(data: Dataset, spec: Spec) -> None:
     if isinstance(data, Remote) and solver.stochastic and not solver.shared_out:
         raise OptionError(
             f"solver {spec.solver_name!r} learns from one row after the other, which a cluster cannot share out: take "
-            "solver 'exact', 'best-k' or 'online' there, or leave the engine out"
+            "solver 'exact', 'best-k', 'online' or 'sketch' there, or leave the engine out"
         )
     if isinstance(data, Remote) and solver.shared_out and spec.checkpoint is not None:
         raise OptionError(

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from chunked import Chunked
 from riata.data.in_memory import InMemory
+from riata.losses import Softmax
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
@@ -57,3 +58,14 @@ def test_a_stricter_gap_is_still_reached(tol):
     X, z, rng = rows_with_copies(1)
     result = fit(InMemory(X, z + rng.normal(size=len(z))), Spec(alpha_ratio=0.03, tol=tol)).result
     assert result.gap <= tol
+
+
+@pytest.mark.parametrize("seed", [4, 5, 7])
+def test_without_an_intercept_a_nearly_constant_column_takes_its_place(seed):
+    """Its coefficients have an effect by its size, however little it varies: they are no rounding."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([7.0 + 1e-7 * rng.normal(size=17), rng.normal(size=17) > 0])
+    y = rng.integers(0, 3, size=17).astype(float)
+    spec = Spec(loss=Softmax(3), alpha_ratio=0.001, fit_intercept=False, standardize=False)
+    result = fit(InMemory(X, y), spec).result
+    assert result.converged, result.reason

@@ -26,6 +26,7 @@ from riata.engines.dask.worker import (
     View,
     chunk_of_part,
     chunks_in_part,
+    names_in_part,
     part_in_memory,
     rows_of_part,
     run_of_part,
@@ -104,6 +105,11 @@ class OnWorkers(Remote):
         found = result_of(self.client, self._runs(f))
         self._count(self.n_rows)
         return [value for value in found if value is not None]
+
+    def names_of(self, numbers: np.ndarray) -> dict[int, str]:
+        found = result_of(self.client, self._tasks(names_in_part, self._places, self._seen, numbers))
+        self._count(self.n_rows)
+        return {number: name for names in found for number, name in names.items()}
 
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         """Chunks, brought to this process one after the other while workers prepare the next ones."""

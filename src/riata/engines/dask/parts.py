@@ -40,6 +40,10 @@ class Part(Protocol):
     def release(self, i: int) -> None:
         """Chunk i is not needed for now."""
 
+    def anew(self) -> Iterator[Chunk]:
+        """All rows as they were first encoded: with the names of features, where these are hashed."""
+        ...
+
 
 @dataclass
 class RowsInMemory:
@@ -56,6 +60,9 @@ class RowsInMemory:
 
     def release(self, i: int) -> None:
         pass
+
+    def anew(self) -> Iterator[Chunk]:
+        return iter(self.chunks)
 
     def __sizeof__(self) -> int:
         return sum(part.nbytes for chunk in self.chunks for part in chunk.arrays)
@@ -114,6 +121,9 @@ class RowsOnDisk:
     def release(self, i: int) -> None:
         self._rows.release(i)
 
+    def anew(self) -> Iterator[Chunk]:
+        return self._recipe.chunks()
+
     def __reduce__(self) -> tuple[type["RowsOnDisk"], tuple[Recipe]]:
         return RowsOnDisk, (self._recipe,)
 
@@ -136,6 +146,9 @@ class RowsByPosition:
 
     def release(self, i: int) -> None:
         pass
+
+    def anew(self) -> Iterator[Chunk]:
+        return self._recipe.chunks()
 
 
 def part_of_source(source: Source, how: Carried) -> Part:

@@ -118,6 +118,16 @@ def chunks_in_part(part: Part, starts: Starts, carried: Carried) -> int:
     return sum(1 for _ in _spans(part, carried.value, starts))
 
 
+def names_in_part(part: Part, starts: Starts, seen: Carried, carried: Carried) -> dict[int, str]:
+    """The names of features with these numbers, as far as rows of a part have them."""
+    wanted: np.ndarray = carried.value
+    found: dict[int, str] = {}
+    for chunk in part.anew():
+        if len(found) < len(wanted) and chunk.names is not None:
+            found |= chunk.names(wanted)
+    return found
+
+
 def chunk_of_part(part: Part, i: int, starts: Starts, carried: Carried) -> Chunk:
     """Chunk i of those."""
     number, positions, keeps = next(islice(_spans(part, carried.value, starts), i, None))

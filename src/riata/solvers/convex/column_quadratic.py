@@ -28,6 +28,7 @@ SWEEPS = 12  # between two looks at the gap, all of which are extrapolated
 WORTH = 0.1  # of what an entry gains on average in a sweep: columns that gain less wait for the next look
 MAX_ROUNDS = 2000
 PROGRESS = 0.3  # of the gap at the start: a result is nearer than that, however much is enough
+NEARLY_FULL, CROWD = 0.5, 2.0  # of the rows: so many columns in the model, and in it or pulled in, are too many
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
 
 
@@ -52,6 +53,11 @@ def minimise_along_columns(
             work.newton()
             spent = 0.0
     return work.v, work.constant
+
+
+def too_many(in_model: int, active: int, n_rows: int) -> bool:
+    """Whether signs are hard to find: a model has about as many columns as there are rows, and many more want in."""
+    return in_model >= n_rows or (in_model > NEARLY_FULL * n_rows and active > CROWD * n_rows)
 
 
 class Descent:
@@ -138,8 +144,9 @@ class Descent:
         return np.flatnonzero((self.v != 0.0) | pulled)
 
     def crowded(self) -> bool:
-        """Whether more dense columns want to be in the model than there are rows, whose signs are hard to find."""
-        return isinstance(self.columns, DenseColumns) and len(self._active()) > len(self.u)
+        """Whether there are too many dense columns for steps on the support."""
+        in_model, active = int(np.count_nonzero(self.v)), len(self._active())
+        return isinstance(self.columns, DenseColumns) and too_many(in_model, active, len(self.u))
 
     def by_dual(self, enough: float) -> None:
         """Newton steps on the dual, up to a gap of `enough`."""

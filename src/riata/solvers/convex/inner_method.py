@@ -6,8 +6,8 @@
 | `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
 
-Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. Where more features want to join than
-there are rows, `GatheredColumns` has all of them (`crowded`).
+Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. Where a model
+has nearly as many features as rows and many more want in, `GatheredColumns` has all of them (`crowded`).
 
 Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways; several targets have
 `TargetsCurvature`, the curvature of the columns alone.
@@ -17,8 +17,9 @@ import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.losses import SeveralMargins
-from riata.objective import Problem
+from riata.objective import FirstOrder, Problem, pulls
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
+from riata.solvers.convex.column_quadratic import too_many
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
@@ -52,8 +53,8 @@ def without_curvature(
     return column_copy(problem, features, many_minima)
 
 
-def crowded(problem: Problem, features: np.ndarray) -> bool:
-    """Whether more features want to be in a model of dense rows than there are rows.
+def crowded(problem: Problem, w: np.ndarray, at: FirstOrder) -> bool:
+    """Whether the model has nearly as many features as there are dense rows, and many more want in.
 
     Then their curvature is singular, and what a working set says of the others is worth little.
     """
@@ -62,7 +63,9 @@ def crowded(problem: Problem, features: np.ndarray) -> bool:
         return False
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory) or data.chunk.X.sparse:
         return False
-    return len(features) > max(FEW_FEATURES, data.n_rows)
+    pull, threshold = pulls(problem.penalty, at.by_w)
+    in_model, active = int(np.count_nonzero(w)), int(np.count_nonzero((w != 0.0) | (pull > threshold)))
+    return active > FEW_FEATURES and too_many(in_model, active, data.n_rows)
 
 
 def all_columns(problem: Problem, features: np.ndarray, memory: int | None) -> GatheredColumns | None:

@@ -297,7 +297,8 @@ def sum_rounding(n_rows: int) -> float:
 
 
 def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point:
-    """The point without coefficients that are rounding beside the largest, each by the effect of one deviation.
+    """The point without coefficients that are rounding beside the largest, each by the effect of one deviation: from
+    the mean, or, without an intercept to take that up, from zero.
 
     Of a column and its copy, one takes the coefficient, and what is left for the other is a sum that should be zero.
     """
@@ -305,7 +306,8 @@ def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point
         return point
     w, b = point
     support = np.flatnonzero(w)
-    effects = np.abs(w[support]) * problem.data.moments.of(support // problem.loss.n_outputs).scale
+    moments = problem.data.moments.of(support // problem.loss.n_outputs)
+    effects = np.abs(w[support]) * (moments.scale if problem.fit_intercept else np.hypot(moments.scale, moments.mean))
     share = max(STEP_PRECISION, NO_EFFECT * (tol or 0.0))
     small = support[effects <= share * effects.max(initial=0.0)]
     if len(small):

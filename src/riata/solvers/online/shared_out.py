@@ -28,6 +28,7 @@ from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.online.online import Online
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
+from riata.solvers.online.shared_candidates import shared_candidates
 from riata.solvers.stochastic.method import State, Stepper, first_state, make_stepper
 
 
@@ -125,18 +126,10 @@ def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
 def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[Iterate]:
     """One pass, in which every part is learnt where it is."""
     loss, data = problem.loss, problem.data
-    unlike = loss.logarithms or loss.kinked or loss.n_outputs > 1
-    refusals = [
-        (method.k is not None, "takes an alpha or finds it, and no k: leave k out and polish, or take solver 'best-k'"),
-        (method.half_life is not None, "has no half_life: workers learn side by side, and no row is older than others"),
-        (unlike, f"does not learn loss {loss.name!r}: take solver 'exact'"),
-        (options.batch not in (None, 1), "takes one row a step: leave batch at 1"),
-        (options.order not in (None, method.order), "visits the rows of a chunk in random order: leave order out"),
-        (options.max_passes > 1 or options.max_steps is not None, "makes one pass: leave out max_passes and max_steps"),
-    ]
-    for wrong, sentence in refusals:
-        if wrong:
-            raise OptionError(f"on a cluster solver 'online' {sentence}; or leave the engine out")
+    check_shared(problem, method, options, "online")
+    if method.k is not None:
+        yield from shared_candidates(problem, method, options, by_number=False)
+        return
     method = replace(method, from_first_row=False)
     stepper = make_stepper(method, loss, options.step, 1, problem.fit_intercept, problem.scale)
     centred = problem.fit_intercept and not data.wide
@@ -158,3 +151,20 @@ def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[I
         progressive=learnt.progressive,
         leads=partial(method.leads, state) if options.leads else None,
     )
+
+
+def check_shared(problem: Problem, method: Online, options: Options, solver: str) -> None:
+    """Refuse what workers that learn side by side cannot do."""
+    loss = problem.loss
+    unlike = loss.kinked or loss.n_outputs > 1 or (loss.logarithms and method.k is None)
+    exact = "exact" if method.k is None else "best-k"
+    refusals = [
+        (method.half_life is not None, "has no half_life: workers learn side by side, and no row is older than others"),
+        (unlike, f"does not learn loss {loss.name!r}: take solver {exact!r}"),
+        (options.batch not in (None, 1), "takes one row a step: leave batch at 1"),
+        (options.order not in (None, method.order), "visits the rows of a chunk in random order: leave order out"),
+        (options.max_passes > 1 or options.max_steps is not None, "makes one pass: leave out max_passes and max_steps"),
+    ]
+    for wrong, sentence in refusals:
+        if wrong:
+            raise OptionError(f"on a cluster solver {solver!r} {sentence}; or leave the engine out")

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from riata.data.remote import Remote
 from riata.errors import OptionError
 from riata.kernels.online import MOVED, WIDTH
 from riata.kernels.rows import CsrRows
@@ -215,4 +216,10 @@ def sketch(problem: Problem, options: Options) -> Iterator[Iterate]:
         half_life=options.half_life,
         budget=options.memory or SKETCH_BYTES,
     )
+    if isinstance(problem.data, Remote):
+        from riata.solvers.online.shared_candidates import shared_candidates
+        from riata.solvers.online.shared_out import check_shared
+
+        check_shared(problem, method, options, "sketch")
+        return shared_candidates(problem, method, options, by_number=True)
     return stochastic(problem, method, options)

@@ -1,0 +1,139 @@
+"""Solvers 'online' and 'sketch' for k features on workers: they find candidates, and exact passes fit these.
+
+Every part is learnt from the beginning, as if there were no other, and leaves its candidates: of each, the weight
+w_p s_p for a column of unit deviation, times the weight T_p of the rows, and the slope z_p / s_p. Both are sums over
+rows and add up, so that a feature comes first that many parts found, or few with much evidence. As many of them as one
+process would have are then fitted by solver 'best-k', whose passes are over all rows, and over these features alone.
+
+Sums are added in a tree that depends on the parts alone: the model is the same bits for the same parts, whichever
+worker did what. A part whose worker died is learnt again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from riata.data.chunk import Chunk
+from riata.data.dataset import Run
+from riata.data.remote import Remote
+from riata.kernels.online import SHIFT
+from riata.kernels.rows import leaves_zeros_out
+from riata.objective import Problem
+from riata.solvers.iterate import Features, Iterate, Options
+from riata.solvers.online.online import Online, of_features
+from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
+from riata.solvers.stochastic.method import State, Stepper, first_state, make_stepper
+from riata.solvers.subset.best_k import best_k
+
+KEPT = 4  # times as many candidates as one process has, while those of parts are added up
+PASSES = 50  # of the last fit, at most: it ends when no exchange of features is a gain
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Features by their numbers, in order, with sums of evidence: T w s and z / s."""
+
+    ids: np.ndarray
+    evidence: np.ndarray
+    most: int
+
+    def __add__(self, other: "Candidates") -> "Candidates":
+        ids, place = np.unique(np.concatenate([self.ids, other.ids]), return_inverse=True)
+        evidence = np.zeros((len(ids), 2))
+        np.add.at(evidence, place, np.concatenate([self.evidence, other.evidence]))
+        return Candidates(ids, evidence, self.most).first(self.most)
+
+    def first(self, n: int) -> "Candidates":
+        """The n of largest weight; of those without a weight, the steepest."""
+        size, slope = np.abs(self.evidence).T
+        best = np.sort(np.lexsort((-slope, -size))[:n])
+        return Candidates(self.ids[best], self.evidence[best], self.most)
+
+
+class Found(NamedTuple):
+    """What a part leaves, or several: all of it adds up."""
+
+    candidates: Candidates
+    steps: int
+    progressive: ProgressiveValidation
+
+
+@dataclass(frozen=True)
+class CandidateFinder:
+    """Learns the rows of a part; it is sent to workers, and has no data."""
+
+    stepper: Stepper
+    n_features: int
+    mean_weight: float
+    means: np.ndarray | None  # of columns, which dense ones are counted from
+    seed: int
+
+    def __call__(self, run: Run) -> Found:
+        method: Any = self.stepper.method
+        state = first_state(method, self.n_features)
+        first = next(run)
+        if self.means is not None and not leaves_zeros_out(method.rows(first[1].X, self.stepper.scale)):
+            state.memory["block"][:, SHIFT] = self.means
+        rng = np.random.default_rng([self.seed, first[0]])
+        progressive = ProgressiveValidation()
+        for _, chunk in chain([first], run):
+            visits, weight = rng.permutation(chunk.n_rows), chunk.weight / self.mean_weight
+            z = self.stepper.advance(state, chunk._replace(weight=weight), visits)
+            validated = progressive_validation(self.stepper.loss, chunk.y[visits], z, weight[visits])
+            progressive = progressive.plus(validated)
+        return Found(_candidates(method, state), state.steps, progressive)
+
+
+def _candidates(method: Online, state: State) -> Candidates:
+    """Those of a part that has been learnt."""
+    memory, lane = state.memory, state.memory["lane"][0]
+    places, _ = method._candidates(memory)
+    w, deviation = method._weights(memory)
+    s = deviation[places]
+    slopes = np.divide(of_features(memory, "z")[places, lane], s, out=np.zeros(len(s)), where=s > 0.0)
+    evidence = np.column_stack([memory["total"][0] * w[places, lane] * s, slopes])
+    ids = memory["ids"][places] if "ids" in memory else places
+    order = np.argsort(ids, kind="stable")
+    return Candidates(ids[order], evidence[order], KEPT * method.n_candidates)
+
+
+@dataclass(frozen=True)
+class _Narrow:
+    """Chunks with some of their features: it is sent to workers."""
+
+    features: np.ndarray
+
+    def __call__(self, chunk: Chunk) -> Chunk:
+        return chunk._replace(X=chunk.X.narrowed(self.features))
+
+
+def shared_candidates(problem: Problem, method: Online, options: Options, by_number: bool) -> Iterator[Iterate]:
+    """One pass in which workers find candidates, then those of an exact fit; `by_number`: features are not listed."""
+    data = problem.data
+    assert isinstance(data, Remote)
+    stepper = make_stepper(
+        replace(method, from_first_row=False), problem.loss, options.step, 1, problem.fit_intercept, problem.scale
+    )
+    centred = problem.fit_intercept and not data.wide and not by_number
+    means = data.moments.mean / problem.scale if centred else None
+    mean_weight = data.total_weight / data.n_rows
+    finder = CandidateFinder(stepper, data.n_features, mean_weight, means, options.seed or 0)
+    found: Found = data.sum_runs(finder)
+    candidates = found.candidates.first(method.n_candidates)
+    columns = data.map(_Narrow(candidates.ids))
+    columns.facts = columns.facts.but(n_features=len(candidates.ids), feature_names=None, encoding=None)
+    scale = problem.scale[candidates.ids] if isinstance(problem.scale, np.ndarray) else problem.scale
+    fits = best_k(replace(problem, data=columns, scale=scale), replace(options, max_passes=PASSES))
+    *_, last = islice(fits, PASSES)
+    told = Iterate(last.coef, last.intercept, found.steps, objective=last.objective, progressive=found.progressive)
+    if by_number:
+        deviations = np.sqrt(columns.moments.squares / columns.moments.weight)
+        names = data.names_of(candidates.ids[last.coef != 0.0])
+        yield told._replace(features=Features(candidates.ids, names, deviations))
+        return
+    coef = np.zeros(data.n_features)
+    coef[candidates.ids] = last.coef
+    yield told._replace(coef=coef)
