@@ -20,7 +20,9 @@ import numpy as np
 from riata.data.sample import sample_rows
 from riata.objective import Problem, empty_start, first_order
 from riata.outcome.reasons import StopReason
+from riata.penalties import ElasticNet, GroupLasso
 from riata.solvers.convex.curvature import NOTHING
+from riata.solvers.convex.from_above import Steps, or_from_above
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.newton import advance, newton
 from riata.solvers.convex.smoothing import by_smoothing
@@ -37,7 +39,11 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     if options.resume is not None:
         state, known = WorkingSetState.resumed(options.resume, problem.n_coefficients, problem.loss.n_outputs)
         judge = Judge(options.resume.facts.get("slope_unit"))
-        return (yield from newton(problem, options, state, judge, known, options.resume))
+        return (
+            yield from _patiently(
+                problem, options, judge, newton(problem, options, state, judge, known, options.resume)
+            )
+        )
     start = problem.start or empty_start(problem)
     w, b, at = start
     F = float(at.loss + problem.penalty.value(w))
@@ -63,7 +69,13 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
             state.sample = on_sample
         if not problem.data.cheap_passes:
             state.features = _near_sample_minimum(on_sample, state)
-    return (yield from newton(problem, options, state, judge, known=(F, w, b)))
+    return (yield from _patiently(problem, options, judge, newton(problem, options, state, judge, known=(F, w, b))))
+
+
+def _patiently(problem: Problem, options: Options, judge: Judge, steps: Steps) -> Steps:
+    """These steps, and other ways where they may crawl."""
+    crawls = problem.loss.couples_rows and isinstance(problem.penalty, ElasticNet | GroupLasso)
+    return or_from_above(problem, options, judge, steps) if crawls else steps
 
 
 def _near_sample_minimum(sample: Problem, state: WorkingSetState) -> np.ndarray:

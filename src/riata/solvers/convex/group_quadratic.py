@@ -6,6 +6,8 @@ Block coordinate descent finds the groups and the signs, Newton steps on the coo
 penalty has a curvature of its own, find the values.
 """
 
+import math
+
 import numpy as np
 
 from riata.kernels.blocks import descend_blocks
@@ -17,6 +19,7 @@ MAX_ROUNDS = 300
 SHARES = 0.5 ** np.arange(12)  # that are tried of a Newton step
 ROUNDING = 1e-15  # of Q: a smaller gain is none
 MANY_COORDINATES = 512  # from which on a Newton step costs more than another pass after a rough minimum
+NEWTON_SPEED = 60  # how much faster than sweeps a factorisation is, for as many multiplications, times its own 6
 LARGE_BLOCK = 200  # coordinates, from which on the largest row sum stands for the largest eigenvalue
 
 
@@ -37,7 +40,8 @@ def minimise_groups(
     if not len(w):
         return w
     order = np.argsort(penalty.groups, kind="stable")
-    blocks = _Blocks(H[np.ix_(order, order)], slope[order], penalty.of(order), w[order])
+    sorted_H = H if np.all(order[1:] > order[:-1]) else H[np.ix_(order, order)]
+    blocks = _Blocks(sorted_H, slope[order], penalty.of(order), w[order])
     v = np.empty_like(w)
     v[order] = blocks.minimum(precision, enough, squares)
     return v
@@ -65,7 +69,7 @@ class _Blocks:
     def minimum(self, precision: float, enough: float, squares: float) -> np.ndarray:
         v, now = self.w.copy(), self.slope.copy()
         unit = max(float(np.max(self.penalty.lengths(now / self.scale))), float(np.max(self.by_group)), 1e-300)
-        least = np.inf
+        least, gap_before = np.inf, np.inf
         for _ in range(MAX_ROUNDS):
             descend_blocks(
                 self.H, self.starts, self.steepness, self.by_group, self.by_feature, self.scale, v, now, SWEEPS
@@ -73,14 +77,28 @@ class _Blocks:
             now = self._slope_at(v)
             if self._violation(v, now) <= precision * unit:
                 break
-            if enough > 0.0 and len(v) > MANY_COORDINATES and self._gap(v, now, squares) <= enough:
-                break
+            if enough > 0.0 and len(v) > MANY_COORDINATES:
+                gap = self._gap(v, now, squares)
+                if gap <= enough:
+                    break
+                if self._sweeps_pay(v, gap, gap_before, enough):
+                    gap_before = gap
+                    continue
+                gap_before = np.inf
             v, now = self._newton(v, now)
             violation, Q = self._violation(v, now), self._Q(v, now)
             if violation <= precision * unit or (Q >= least - ROUNDING * abs(least) and violation <= 1e-9 * unit):
                 break
             least = min(least, Q)
         return v
+
+    @staticmethod
+    def _sweeps_pay(v: np.ndarray, gap: float, gap_before: float, enough: float) -> bool:
+        """Whether further sweeps are likely to get there in less time than a Newton step takes."""
+        rounds = float(np.count_nonzero(v)) ** 2 / (NEWTON_SPEED * SWEEPS * len(v))  # that take as long
+        if gap_before == np.inf:
+            return math.isfinite(gap) and rounds >= 2.0  # whose progress will tell
+        return gap < gap_before and math.log(enough / gap) >= rounds * math.log(gap / gap_before)
 
     def _slope_at(self, v: np.ndarray) -> np.ndarray:
         slopes: np.ndarray = self.slope + self.H @ (v - self.w)
@@ -122,7 +140,10 @@ class _Blocks:
         direction = u / lengths
         slopes = now[S] + s * (bend * u + np.copysign(self.by_feature[S], u))
         curvature = self.H[np.ix_(S, S)]
-        curvature -= np.where(groups[:, None] == groups, np.outer(s * direction * bend, s * direction), 0.0)
+        along, firsts = s * direction, np.flatnonzero(np.diff(groups, prepend=-1))
+        for first, last in zip(firsts, [*firsts[1:], len(S)], strict=True):
+            own = along[first:last]
+            curvature[first:last, first:last] -= bend[first] * own[:, None] * own
         curvature.ravel()[:: len(S) + 1] += bend * s * s
         step = solve_nearly(curvature, -slopes)
         Q = self._Q(v, now)

@@ -57,13 +57,15 @@ def newton(
     known: Known | None = None,
     resume: Saved | None = None,
     care: Care = USUAL_CARE,
+    first: int = 2,
 ) -> Generator[Iterate, None, StopReason]:
-    """Newton steps from a state, which is updated in place. No step may be worse than the point `known`.
+    """Newton steps from a state, which is updated in place, numbered from `first` on.
 
+    No step may be worse than the point `known`.
     The first point of a resumed run is not yielded: it was yielded before it was saved. Returns why it ended.
     """
     both_orders = not passes_are_cheap(problem)
-    least_gap, idle, first = np.inf, 0, 2
+    least_gap, idle = np.inf, 0
     if resume is not None:
         least_gap, idle, first = (resume.facts[name] for name in ("least_gap", "idle", "steps"))
     for t in count(first):

@@ -1,0 +1,29 @@
+"""Where Newton steps crawl, as for times that the features can nearly put in order, larger penalties lead the way."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import riata
+from riata.solvers.convex import from_above
+
+
+def nearly_in_order(n=60, d=20, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + rng.normal(size=(n, 1))
+    risk = X[:, :5] @ (5.0 * rng.normal(size=5)) - np.log(rng.exponential(size=n))
+    return X, np.rec.fromarrays([np.ones(n, bool), 1.0 + np.argsort(np.argsort(-risk))], names="event, time")
+
+
+@pytest.mark.parametrize("asked", [{}, {"groups": np.arange(20) // 4}, {"l1_ratio": 0.7}], ids=str)
+def test_they_lead_to_the_same_minimum(monkeypatch, asked):
+    X, y = nearly_in_order()
+    usual = riata.SparseSurvival(alpha_ratio=0.01, tol=1e-9, **asked).fit(X, y)
+    monkeypatch.setattr(from_above, "CRAWLING", 3)
+    other = riata.SparseSurvival(alpha_ratio=0.01, tol=1e-9, **asked).fit(X, y)
+    assert other.n_iter_ > usual.n_iter_  # by another way
+    assert other.gap_ <= 1e-9
+    assert_allclose(other.objective_, usual.objective_, rtol=1e-8)
+    assert_allclose(other.coef_, usual.coef_, atol=1e-3 * np.abs(usual.coef_).max())
+    steps = [record.steps for record in other.trained_.course.histories[0]]
+    assert steps == list(range(1, len(steps) + 1))
