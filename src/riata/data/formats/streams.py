@@ -58,10 +58,12 @@ class UnstoredStream(Source):
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         if self._batches is None:
             raise DataError("a stream can be read only once, and this one has been; open it with cache=True")
-        batches, self._batches = self._batches, None
-        for batch in chain([self._head], batches):
+        batches, self._batches = chain([self._head], self._batches), None
+        del self._head, self.first  # or they would take memory, as much as many later batches, until the end
+        for batch in batches:
             self.skipped, self.skipped_at = self._stream.skipped, self._stream.skipped_at
             yield batch.select(list(columns))
+            del batch
 
     def about_rows(self) -> int | None:
         return self._stream.about_rows()
