@@ -199,11 +199,11 @@ def gaps_along(X, y, spec, seconds):
     return " / ".join(gaps)
 
 
-def real(name, seconds):
+def real(name, seconds, losses):
     """Lines of a table for a data set."""
     X, y = rows_of(name)
     lines = []
-    for loss in REAL[name]:
+    for loss in (loss for loss in REAL[name] if loss in losses):
         for ridge in (0.01, 0.1, 1.0):
             cells = [gaps_along(X, y, Spec(k=k, loss=loss, ridge=ridge), seconds) for k in (5, 10, 20)]
             lines.append(f"| {name}, {loss}, {X.shape[0]} x {X.shape[1]} | {ridge:g} | {' | '.join(cells)} |")
@@ -244,14 +244,16 @@ def main():
     )
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds by the clock of each method")
     parser.add_argument("--data", nargs="*", default=list(REAL), choices=list(REAL))
+    parser.add_argument("--losses", nargs="*", default=["squared", "logistic"], choices=["squared", "logistic"])
+    parser.add_argument("--count", type=int, default=600, help="of random problems of --only searches")
     parser.add_argument("--seconds", type=float, nargs="*", default=[10.0, 100.0])
     parser.add_argument("--append", type=Path)
     options = parser.parse_args()
     globals()["LIMIT"] = options.limit
     lines = []
     if options.only == "searches":
-        searches("squared", 600)
-        searches("logistic", 200)
+        for loss in options.losses:
+            searches(loss, options.count)
         return
     if options.only == "costs":
         for name in options.data:
@@ -272,7 +274,7 @@ def main():
         lines += ["", f"| data | ridge | k = 5: of the fit / {after} | k = 10 | k = 20 |"]
         lines += ["| --- | --- | --- | --- | --- |"]
         for name in options.data:
-            lines += real(name, options.seconds)
+            lines += real(name, options.seconds, options.losses)
     if options.append is not None:
         with options.append.open("a", encoding="utf-8") as file:
             file.write("\n".join(["", "## Best k with a proof", "", *lines, ""]))

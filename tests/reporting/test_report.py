@@ -142,6 +142,17 @@ def test_an_estimator_of_arrays(here, rng):
     assert "Measured on" not in (here / "model.html").read_text()
 
 
+def test_a_search_that_was_cut_off_says_how_much_better_others_could_be(here, rng, monkeypatch):
+    monkeypatch.setattr("riata.solvers.subset.branch_and_bound.REPORT", 0.0)
+    X = rng.normal(size=(60, 30)) + rng.normal(size=(60, 1))
+    y = X[:, :4].sum(axis=1) + 3.0 * rng.normal(size=60)
+    with pytest.warns(UserWarning, match="before the gap was closed"):
+        model = riata.SparseClassifier(k=6, ridge=1e-4, certify=True, certify_time=0).fit(X, y > 0)
+    riata.write_report(model, "page.html")
+    page = (here / "page.html").read_text()
+    assert f"ended before the gap was closed. N{model.how_much_better_[1:]}." in page
+
+
 def test_a_stream_and_an_empty_model_have_pages_too(here, rng):
     X = rng.normal(size=(80, 5))
     stream = riata.SparseRegressor(k=2, solver="l0-sgd", standardize=False).partial_fit(X, X[:, 0])

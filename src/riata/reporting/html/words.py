@@ -157,10 +157,11 @@ def certificate(facts: Facts) -> str:
             f"Certified: {reason}. No model of this kind can have an objective lower by more than {gap:.1e} of the "
             "empty model's loss."
         )
+    better = training.how_much_better
+    beside = f" {better[:1].upper()}{better[1:]}." if better and better not in reason else ""
     if training.converged:
-        better = training.how_much_better
-        return f"It arrived: {reason}." + (f" {better[:1].upper()}{better[1:]}." if better else "")
-    return f"There is no certificate; it stopped because {reason}."
+        return f"It arrived: {reason}.{beside}"
+    return f"There is no certificate; it stopped because {reason}.{beside}"
 
 
 def _either(classes: Sequence[Any]) -> str:
