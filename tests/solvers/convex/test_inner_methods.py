@@ -151,7 +151,7 @@ def test_a_model_of_as_many_features_as_rows_is_found_at_once():
     shared = np.repeat(rng.normal(size=(2, n, d // block)), block, axis=2)
     X = (0.9 * shared + 0.3 * rng.normal(size=(2, n, d)) > 0.3).sum(axis=0, dtype=float)
     y = X[:, ::40] @ rng.normal(size=len(range(0, d, 40))) + rng.normal(size=n)
-    data = InMemory(X, y)
+    data = InMemory(np.hstack([X, X[:, ::2]]), y)  # of a column and its copy, one will do
     fitted = fit(data, Spec(alpha_ratio=1e-3, standardize=False))
     assert fitted.result.converged, fitted.result.reason
     assert 0.9 * n < np.count_nonzero(fitted.result.coef) <= n

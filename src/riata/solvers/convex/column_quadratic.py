@@ -20,6 +20,7 @@ from riata.kernels.quadratic import take_step
 from riata.objective import FREE_REACH, Problem
 from riata.penalties import Strengths
 from riata.solvers.convex.columns import FASTER, Columns, DenseColumns
+from riata.solvers.convex.copies import without_copies
 from riata.solvers.convex.quadratic import feasible_share, reach_of, solve_nearly
 from riata.solvers.convex.semismooth import minimise_by_dual
 from riata.solvers.convex.smooth_forms import AlongColumns
@@ -158,7 +159,9 @@ class Descent:
             self.v, (self.Q, self.t, self.constant), self.g = v, self._at(v), g + q.l2 * v
             return self.gap() <= enough
 
-        v = minimise_by_dual(smooth, q.curvatures - q.l2, Strengths(q.l1, q.l2, q.lower, q.upper), self.v, good)
+        strengths = Strengths(q.l1, q.l2, q.lower, q.upper)
+        v = minimise_by_dual(smooth, q.curvatures - q.l2, strengths, self.v, good)
+        v = without_copies(self.columns.A, strengths, v)
         self._move_to(v, self._at(v))
 
     def _move_to(self, v: np.ndarray, at: tuple[float, np.ndarray, float]) -> None:
