@@ -1,6 +1,7 @@
 """Files that are read once, in their order: the first rows tell what the columns are."""
 
 import json
+import weakref
 
 import numpy as np
 import pyarrow as pa
@@ -94,3 +95,12 @@ def test_classes_in_another_order_than_that_of_their_names_are_saved(labels, rng
     model.save(tmp_path / "model.json")
     loaded = riata.load_model(tmp_path / "model.json")
     assert loaded.score(tmp_path / "rows.parquet") == model.score(tmp_path / "rows.parquet") > 1 / len(labels)
+
+
+def test_the_first_rows_are_let_go_of(tmp_path):
+    pq.write_table(pa.table({"x": np.arange(300.0), "y": np.arange(300.0)}), tmp_path / "t.parquet", row_group_size=100)
+    data = riata.open(tmp_path / "t.parquet", "y", one_pass=True)
+    held = weakref.ref(data.source.first)
+    chunks = data.visit()
+    next(chunks)
+    assert held() is None

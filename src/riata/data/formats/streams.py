@@ -7,7 +7,6 @@ read them again, or they are not (`UnstoredStream`), for methods that need one p
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
 from tempfile import gettempdir
 from typing import IO, Any
 
@@ -58,7 +57,7 @@ class UnstoredStream(Source):
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         if self._batches is None:
             raise DataError("a stream can be read only once, and this one has been; open it with cache=True")
-        batches, self._batches = chain([self._head], self._batches), None
+        batches, self._batches = _with_head([self._head], self._batches), None
         del self._head, self.first  # or they would take memory, as much as many later batches, until the end
         for batch in batches:
             self.skipped, self.skipped_at = self._stream.skipped, self._stream.skipped_at
@@ -124,6 +123,12 @@ class StoredStream(Source):
                 f"the rows of the stream cannot be kept in {self._folder or gettempdir()}: {error.strerror or error}; "
                 "name another folder for them (cache='/folder'), or do not keep them (cache=False)"
             ) from error
+
+
+def _with_head(head: list[pa.RecordBatch], later: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batch in a list, which it leaves, and all others; `itertools.chain` would hold on to it until the end."""
+    yield head.pop()
+    yield from later
 
 
 def _close(file: IO[bytes]) -> None:

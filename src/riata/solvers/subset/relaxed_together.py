@@ -37,8 +37,8 @@ class SplitQuadratic:
     @classmethod
     def of(cls, G: np.ndarray, c: np.ndarray, ridge: np.ndarray, loss: float, send: Any) -> "SplitQuadratic":
         """`send` takes an array of NumPy to where the work is to be done."""
-        inverse = np.linalg.inv(G + PENALTY * np.eye(len(c)))
-        G, inverse, c, ridge, root = map(send, (G, inverse, c, ridge, np.sqrt(ridge)))
+        G, c, ridge, root, one = map(send, (G, c, ridge, np.sqrt(ridge), np.eye(len(c))))
+        inverse = namespace(G).linalg.inv(G + PENALTY * one)
         return cls(G, inverse, c, ridge, root, float(loss))
 
 
