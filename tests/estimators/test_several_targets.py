@@ -170,7 +170,6 @@ def test_alpha_is_chosen_for_all_targets_at_once(rows, select):
         "groups": ({"k": 2, "groups": [0, 0, 1, 1, 2, 2, 3, 3]}, "groups beside k go with losses of one margin"),
         "certify": ({"k": 2, "certify": True}, "certify is for losses of one margin for each row by itself"),
         "of each": ({"k": 2, "shared_support": False}, "k counts features, which all classes or targets share"),
-        "checkpoint": ({"k": 2, "checkpoint": "here"}, "k features of loss 'squared' of 3 targets have no checkpoints"),
         "solver": ({"solver": "online"}, "3 targets at once go with solvers 'exact' and 'best-k', not with 'online'"),
         "loss": ({"loss": "huber"}, "loss 'huber' is of one target, and there are 3"),
         "l2": ({"alpha": 0.1, "l1_ratio": 0.5}, "a shared support has no l1_ratio: leave it at 1, or say"),

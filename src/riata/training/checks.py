@@ -105,9 +105,6 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.checkpoint is not None and spec.groups is not None and spec.k is not None
          and (spec.certify is None or spec.certify is False),
          "k groups of features have no checkpoints but those of a search of all models: give certify, too"),
-        (spec.checkpoint is not None and spec.k is not None and not spec.one_by_one,
-         f"k features of loss {spec.loss_function.name!r}{_of_margins(spec.loss_function)} have no checkpoints: "
-         "leave them out, or give alpha, whose fits have them"),
         (spec.rounds and spec.l1_ratio < 1, "rounds halve an L1 penalty, as in the paper: leave l1_ratio at 1"),
         (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
     ]  # fmt: skip

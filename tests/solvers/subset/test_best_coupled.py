@@ -1,6 +1,7 @@
 """At most k features of losses with several margins a row, or whose rows go together."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -186,3 +187,37 @@ def test_the_command_line_writes_and_reads_such_models(tmp_path):
     assert_allclose(model.predict_proba(frame), again.predict_proba(frame.drop(columns="kind")), atol=1e-6)
     page = (tmp_path / "r.html").read_text()
     assert "at most 2 features" in page
+
+
+@pytest.mark.parametrize("kind", ["softmax", "targets", "cox"])
+def test_a_search_goes_on_from_every_checkpoint_to_the_same_bits(kind, tmp_path, monkeypatch):
+    rng = np.random.default_rng(9)
+    X = columns(rng, 120, 8, 1.0)
+    if kind == "cox":
+        rows = survival_problems.make(120, 8, 9)
+        data, spec = riata.open(rows.X, rows.y), Spec(k=2, loss="cox")
+    elif kind == "softmax":
+        data, spec = riata.open(X, classes_of(rng, X, n_used=2), task="classification"), Spec(k=2, loss="softmax")
+    else:
+        Y = X[:, :2] / X[:, :2].std(axis=0) @ rng.normal(size=(2, 3)) + rng.normal(size=(120, 3))
+        data, spec = riata.open(X, Y), Spec(k=2)
+    searched, kept = best_coupled.CoupledSearch.refitted, []
+
+    def from_the_last_features(search, model):  # so that there is a way to go
+        model.go_to(np.array([6, 7]))
+        return searched(search, model)
+
+    def watched(fit, steps, saved=best_coupled._saved):
+        kept.append(saved(fit, steps))
+        return kept[-1]
+
+    monkeypatch.setattr(best_coupled.CoupledSearch, "refitted", from_the_last_features)
+    monkeypatch.setattr(best_coupled, "_saved", watched)
+    asked = {"checkpoint": str(tmp_path), "every": 0}
+    whole = riata.train(data, replace(spec, **asked))
+    assert len(kept) >= 1
+    monkeypatch.setattr(best_coupled.CoupledSearch, "refitted", None)  # it is not searched for again
+    resumed = riata.train(data, replace(spec, resume=True, **asked))
+    assert_array_equal(resumed.coef, whole.coef)
+    assert_array_equal(resumed.intercept, whole.intercept)
+    assert resumed.course.objective == whole.course.objective

@@ -23,7 +23,6 @@ from riata.data.columns.levels import levels_of_rows
 from riata.data.columns.strings import as_numbers, hashes_of, numbers_of
 from riata.data.columns.texts import ngrams_fault
 from riata.data.columns.words import WordRules
-from riata.kernels.sketch import places_among
 from riata.kernels.text_hashing import joined_hashes
 from riata.scipy_later import sparse as sp
 
@@ -35,6 +34,8 @@ def side_by_side(parts: Sequence[Entries]) -> "tuple[sp.csr_array, Callable[[np.
     X = _sorted(parts) if any(part.repeats for part in parts) else _in_order(parts)
 
     def names(wanted: np.ndarray) -> dict[int, str]:
+        from riata.kernels.sketch import places_among  # imports numba, which a small fit does without
+
         found: dict[int, str] = {}
         for part in parts:
             places = places_among(wanted, part.numbers)

@@ -29,7 +29,11 @@ SWEEPS = 12  # between two looks at the gap, all of which are extrapolated
 WORTH = 0.1  # of what an entry gains on average in a sweep: columns that gain less wait for the next look
 MAX_ROUNDS = 2000
 PROGRESS = 0.3  # of the gap at the start: a result is nearer than that, however much is enough
-NEARLY_FULL, CROWD = 0.5, 2.0  # of the rows: so many columns in the model, and in it or pulled in, are too many
+NEARLY_FULL, CROWD = (
+    0.8,
+    2.0,
+)  # of the rows: so many columns in the model, and so many in it or pulled in, are too many,
+MOST = 0.5  # if they are most of all columns
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
 
 
@@ -56,9 +60,10 @@ def minimise_along_columns(
     return work.v, work.constant
 
 
-def too_many(in_model: int, active: int, n_rows: int) -> bool:
-    """Whether signs are hard to find: a model has about as many columns as there are rows, and many more want in."""
-    return in_model >= n_rows or (in_model > NEARLY_FULL * n_rows and active > CROWD * n_rows)
+def too_many(in_model: int, active: int, n_rows: int, n_columns: int) -> bool:
+    """Whether signs are hard to find: a model has about as many columns as there are rows, and most others want in."""
+    crowd = active > max(CROWD * n_rows, MOST * n_columns)
+    return in_model >= n_rows or (in_model > NEARLY_FULL * n_rows and crowd)
 
 
 class Descent:
@@ -147,7 +152,7 @@ class Descent:
     def crowded(self) -> bool:
         """Whether there are too many dense columns for steps on the support."""
         in_model, active = int(np.count_nonzero(self.v)), len(self._active())
-        return isinstance(self.columns, DenseColumns) and too_many(in_model, active, len(self.u))
+        return isinstance(self.columns, DenseColumns) and too_many(in_model, active, len(self.u), len(self.v))
 
     def by_dual(self, enough: float) -> None:
         """Newton steps on the dual, up to a gap of `enough`."""

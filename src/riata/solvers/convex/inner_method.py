@@ -65,7 +65,7 @@ def crowded(problem: Problem, w: np.ndarray, at: FirstOrder) -> bool:
         return False
     pull, threshold = pulls(problem.penalty, at.by_w)
     in_model, active = int(np.count_nonzero(w)), int(np.count_nonzero((w != 0.0) | (pull > threshold)))
-    return active > FEW_FEATURES and too_many(in_model, active, data.n_rows)
+    return active > FEW_FEATURES and too_many(in_model, active, data.n_rows, len(w))
 
 
 def all_columns(problem: Problem, features: np.ndarray, memory: int | None) -> GatheredColumns | None:

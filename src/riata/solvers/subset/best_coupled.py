@@ -7,6 +7,7 @@ targets with room for the products of all columns the quadratic is the loss itse
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem, empty_start, first_order, gap_unit
 from riata.outcome.proofs import Proof, SwapOptimal, ZeroLoss
 from riata.solvers.convex.curvature import Point
-from riata.solvers.iterate import Iterate, Iterates, Options
+from riata.solvers.iterate import Iterate, Iterates, Options, Saved
+from riata.solvers.saved_checks import check_array, check_facts, check_set, restoring
 from riata.solvers.subset.coupled_quadratic import CoupledQuadratic
 from riata.solvers.subset.coupled_refit import CoupledRefits
 from riata.solvers.subset.memory_untold import budget_for
@@ -40,19 +42,40 @@ def best_coupled(problem: Problem, options: Options) -> Iterates:
     """An iterate for every better support."""
     k, found = problem.cardinality.k, CoupledSearch(problem, options, problem.cardinality.k)
     with one_blas_thread():
-        model = found.at_empty()
-        model.search.forward(2 * k)
-        model.search.backward(k)
-        model.search.swap(k)
-        fit, t = found.refitted(model), 0
+        if options.resume is not None:
+            fit, t = _resumed(options.resume, problem)
+        else:
+            model = found.at_empty()
+            model.search.forward(2 * k)
+            model.search.backward(k)
+            model.search.swap(k)
+            fit, t = found.refitted(model), 0
         proof: Proof | None = None
         while proof is None:
             t += 1
             better, proof = found.checked(fit)
-            w, b = found.point(fit)
-            yield Iterate(w, b, t, fit.objective, proof=proof)
+            (w, b), F = found.point(fit), fit.objective
             fit = better or fit
+            yield Iterate(w, b, t, F, proof=proof, save=partial(_saved, fit, t))
     return None
+
+
+def _saved(fit: Fitted, steps: int) -> Saved:
+    """The fit that is checked next: all that follows depends on it alone."""
+    arrays = {"support": fit.support, "coef": fit.coef, "intercept": np.atleast_1d(np.asarray(fit.intercept, float))}
+    return Saved(arrays, {"objective": float(fit.objective), "steps": steps})
+
+
+@restoring()
+def _resumed(saved: Saved, problem: Problem) -> tuple[Fitted, int]:
+    """The fit that was saved, and how many steps were made before."""
+    (arrays, facts), K = saved, problem.loss.n_outputs
+    check_facts(facts, {"objective": float, "steps": int})
+    support = check_array(arrays, "support", np.int64, (None,))
+    check_set(support, "support", np.arange(problem.n_coefficients))
+    coef = check_array(arrays, "coef", np.float64, support.shape)
+    b = check_array(arrays, "intercept", np.float64, (K,))
+    return Fitted(support, coef, float(b[0]) if K == 1 else b, facts["objective"]), facts["steps"]
 
 
 class CoupledSearch:
