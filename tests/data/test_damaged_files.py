@@ -180,6 +180,16 @@ def test_statistics(damage, tmp_path):
         riata.open(tmp_path / "s.npz")
 
 
+def test_statistics_of_longer_floats_are_those_of_usual_ones(tmp_path):
+    """Compiled code knows no others."""
+    parts = statistics(tmp_path)
+    models = []
+    for kind in (np.float64, np.longdouble):
+        np.savez(tmp_path / "s.npz", **{n: v.astype(kind) if v.dtype.kind == "f" else v for n, v in parts.items()})
+        models.append(riata.SparseRegressor(alpha_ratio=0.1).fit(riata.open(tmp_path / "s.npz")).coef_)
+    np.testing.assert_array_equal(*models)
+
+
 def test_statistics_beyond_the_budget_are_not_read(tmp_path):
     found = statistics(tmp_path) | {"more": np.zeros(10**6)}
     np.savez_compressed(tmp_path / "s.npz", **found)

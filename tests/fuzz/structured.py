@@ -83,7 +83,7 @@ def tree(value: Any, rng: np.random.Generator, share: float = 0.0) -> Any:
         elif isinstance(holder, list):
             holder.insert(int(rng.integers(len(holder) + 1)), json.loads(json.dumps(holder[key])))
         else:
-            holder[f"{key}s"] = holder[key]
+            holder[f"{key}s"] = json.loads(json.dumps(holder[key]))
         if not isinstance(value, dict) or not value:
             break
     return value

@@ -24,7 +24,6 @@ from riata.data.encoding import Encoding
 from riata.data.folds import FoldPlan, Folds, by_position
 from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.npy import archive_value
-from riata.data.formats.tables import native
 from riata.data.gram import Gram, grams_of
 from riata.data.in_memory import InMemory
 from riata.data.ledger import Ledger, SummaryLedger
@@ -250,5 +249,6 @@ def _gram(parts: dict[str, np.ndarray], fold: int) -> Gram:
             raise DataError(f"{name!r} of fold {fold} is damaged: it is beyond {most.get(name, LARGEST):.0e}")
     if arrays["weight"] < 0 or arrays["rows"] < 0:
         raise DataError(f"fold {fold} is of fewer than no rows")
-    values: dict[str, Any] = {name: native(array) if array.ndim else array.item() for name, array in arrays.items()}
+    plain = {name: array.astype(np.float64) if array.dtype.kind == "f" else array for name, array in arrays.items()}
+    values: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in plain.items()}
     return Gram(**values)

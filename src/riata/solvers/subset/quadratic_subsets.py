@@ -18,7 +18,8 @@ from riata.threads import one_blas_thread
 AT_ONCE = 4  # parts
 TOGETHER_AT_ONCE, BATCH = 16, 8  # parts, and halves of them, by BLAS
 ON_DEVICE_AT_ONCE = 256  # parts
-LARGEST_TOGETHER = 1000  # columns, by BLAS: each step is a product with all of their products
+LARGEST_TOGETHER = 1000  # columns, by BLAS: each step is a product with all of their products;
+LARGEST_ON_DEVICE = 3000  # of 4000 that explain each other, parts end before their bounds are as good as one by one
 BETTER = 0.02  # of the gap at the root: by so much the bounds of parts together have to be better
 LEAST_PRICE = 1e-12  # of the loss
 
@@ -41,7 +42,7 @@ class QuadraticSubsets:
         alone, costs, n = cls(quadratic, k), quadratic.costs, len(quadratic.c)
         if n <= k + 1 or np.isfinite(costs.limit).any() or not (costs.ridge > 0.0).all():
             return alone
-        if send is None and n > LARGEST_TOGETHER:
+        if n > (LARGEST_TOGETHER if send is None else LARGEST_ON_DEVICE):
             return alone
         with one_blas_thread():
             G, c, loss = quadratic.G, quadratic.c, quadratic.loss
