@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 
@@ -24,12 +25,14 @@ from sklearn.datasets import dump_svmlight_file
 
 import riata
 from riata.cli import main
+from riata.data.chunk import Chunk
 from riata.data.folds import by_position, some_rows
 from riata.data.gram import gram_of
 from riata.data.in_memory import InMemory
 from riata.engines.dask import cluster as dask_cluster
 from riata.engines.dask import opening as dask_open
 from riata.engines.dask.on_workers import OnWorkers
+from riata.engines.dask.parts import RowsInMemory
 from riata.errors import DataError, EngineError, OptionError
 from riata.losses import Softmax, loss_of
 from riata.model.predictions import write_parts
@@ -513,13 +516,36 @@ def test_online_learns_parts_on_workers_and_polish_makes_it_what_it_is_here(clie
     assert log_loss(exact_there) == pytest.approx(log_loss(exact_here), abs=0.001)
 
 
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_rows_that_were_moved_to_odd_addresses_are_copied(layout, rng):
+    """BLAS adds in another order there: a fit would have other bits."""
+
+    def odd(buffer):
+        room = bytearray(len(buffer.raw()) + 64)
+        start = -np.frombuffer(room, np.uint8).ctypes.data % 64 + 2
+        room[start : start + len(buffer.raw())] = buffer.raw()
+        return memoryview(room)[start : start + len(buffer.raw())]
+
+    buffers = []
+    rows = RowsInMemory([Chunk(layout(rng.normal(size=(50, 4))), rng.normal(size=50), np.ones(50))])
+    plain = pickle.dumps(rows, protocol=5, buffer_callback=buffers.append)
+    assert buffers
+    moved = pickle.loads(plain, buffers=[*map(odd, buffers)])
+    X, before = moved.chunks[0].X.array, rows.chunks[0].X.array
+    parts = [X] if layout is np.asarray else [X.data, X.indices, X.indptr]
+    assert all(part.flags.aligned for part in [*parts, moved.chunks[0].y])
+    assert_array_equal(moved.chunks[0].X.columns(np.arange(4)), rows.chunks[0].X.columns(np.arange(4)))
+    assert type(X) is type(before)
+
+
 @pytest.mark.parametrize("solver", ["online", "sketch"])
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
 def test_candidates_of_workers_are_fitted_as_here(client, tmp_path, rng, solver, loss):
     n = 3000
     ad, site = rng.zipf(1.2, n) % 1000, rng.choice(list("abcdef"), n)
     margin = -1.5 + 1.5 * (ad == 1) + 2.0 * (ad == 2) - 1.0 * (site == "c")
-    y = (rng.random(n) < 1 / (1 + np.exp(-margin))).astype(int) if loss == "logistic" else margin + rng.normal(size=n)
+    clicks, amounts = rng.random(n) < 1 / (1 + np.exp(-margin)), 1000.0 + margin + rng.normal(size=n)
+    y = clicks.astype(int) if loss == "logistic" else amounts  # which are far from zero
     table = pa.table({"ad": [f"a{i}" for i in ad], "site": site, "y": y})
     pq.write_table(table, tmp_path / "log.parquet", row_group_size=500)
     how = {"hashed": True} if solver == "sketch" else {"categorical": ["ad"]}

@@ -8,9 +8,11 @@ reads the source itself, and no row is sent.
 import pickle
 import tempfile
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from riata.data.chunk import Chunk
@@ -66,6 +68,18 @@ class RowsInMemory:
 
     def __sizeof__(self) -> int:
         return sum(part.nbytes for chunk in self.chunks for part in chunk.arrays)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Dask may put arrays that it moves at odd addresses, where BLAS adds in another order: these are copied."""
+        self.chunks = [chunk if _aligned(chunk) else deepcopy(chunk) for chunk in state["chunks"]]
+
+
+def _aligned(chunk: Chunk) -> bool:
+    """Whether all arrays of a chunk lie where compiled code wants them."""
+    matrix, *others = chunk.arrays
+    parts = [getattr(matrix.array, name, None) for name in ("data", "indices", "indptr")]  # of sparse rows
+    arrays = [one for one in (matrix.array, *parts, *others) if isinstance(one, np.ndarray)]
+    return all(array.flags.aligned for array in arrays)
 
 
 def _cut(chunk: Chunk, span: slice) -> Chunk:

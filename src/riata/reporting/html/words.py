@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from riata.model.training_facts import PerClass
+from riata.outcome.reasons import StopReason
 from riata.outcome.score_names import SCORE_NAMES
 from riata.penalties import CONCAVE, PENALTIES
 from riata.reporting.class_weights import weights_in_words
@@ -157,8 +158,8 @@ def certificate(facts: Facts) -> str:
             f"Certified: {reason}. No model of this kind can have an objective lower by more than {gap:.1e} of the "
             "empty model's loss."
         )
-    better = training.how_much_better
-    beside = f" {better[:1].upper()}{better[1:]}." if better and better not in reason else ""
+    better = None if StopReason.SEARCHED_ALL in training.stop else training.how_much_better  # whose reason says it
+    beside = f" {better[:1].upper()}{better[1:]}." if better else ""
     if training.converged:
         return f"It arrived: {reason}.{beside}"
     return f"There is no certificate; it stopped because {reason}.{beside}"

@@ -11,21 +11,18 @@ worker did what. A part whose worker died is learnt again.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, islice
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from riata.data.chunk import Chunk
-from riata.data.dataset import Run
 from riata.data.remote import Remote
-from riata.kernels.online import SHIFT
-from riata.kernels.rows import leaves_zeros_out
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options
 from riata.solvers.online.online import Online, of_features
-from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
-from riata.solvers.stochastic.method import State, Stepper, first_state, make_stepper
+from riata.solvers.online.part_learner import LearntPart, PartLearner
+from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.solvers.subset.best_k import best_k
 
 KEPT = 4  # times as many candidates as one process has, while those of parts are added up
@@ -61,35 +58,9 @@ class Found(NamedTuple):
     progressive: ProgressiveValidation
 
 
-@dataclass(frozen=True)
-class CandidateFinder:
-    """Learns the rows of a part; it is sent to workers, and has no data."""
-
-    stepper: Stepper
-    n_features: int
-    mean_weight: float
-    means: np.ndarray | None  # of columns, which dense ones are counted from
-    seed: int
-
-    def __call__(self, run: Run) -> Found:
-        method: Any = self.stepper.method
-        state = first_state(method, self.n_features)
-        first = next(run)
-        if self.means is not None and not leaves_zeros_out(method.rows(first[1].X, self.stepper.scale)):
-            state.memory["block"][:, SHIFT] = self.means
-        rng = np.random.default_rng([self.seed, first[0]])
-        progressive = ProgressiveValidation()
-        for _, chunk in chain([first], run):
-            visits, weight = rng.permutation(chunk.n_rows), chunk.weight / self.mean_weight
-            z = self.stepper.advance(state, chunk._replace(weight=weight), visits)
-            validated = progressive_validation(self.stepper.loss, chunk.y[visits], z, weight[visits])
-            progressive = progressive.plus(validated)
-        return Found(_candidates(method, state), state.steps, progressive)
-
-
-def _candidates(method: Online, state: State) -> Candidates:
+def _candidates(method: Online, part: LearntPart) -> Found:
     """Those of a part that has been learnt."""
-    memory, lane = state.memory, state.memory["lane"][0]
+    memory, lane = part.state.memory, part.state.memory["lane"][0]
     places, _ = method._candidates(memory)
     w, deviation = method._weights(memory)
     s = deviation[places]
@@ -97,7 +68,8 @@ def _candidates(method: Online, state: State) -> Candidates:
     evidence = np.column_stack([memory["total"][0] * w[places, lane] * s, slopes])
     ids = memory["ids"][places] if "ids" in memory else places
     order = np.argsort(ids, kind="stable")
-    return Candidates(ids[order], evidence[order], KEPT * method.n_candidates)
+    candidates = Candidates(ids[order], evidence[order], KEPT * method.n_candidates)
+    return Found(candidates, part.state.steps, part.progressive)
 
 
 @dataclass(frozen=True)
@@ -114,14 +86,8 @@ def shared_candidates(problem: Problem, method: Online, options: Options, by_num
     """One pass in which workers find candidates, then those of an exact fit; `by_number`: features are not listed."""
     data = problem.data
     assert isinstance(data, Remote)
-    stepper = make_stepper(
-        replace(method, from_first_row=False), problem.loss, options.step, 1, problem.fit_intercept, problem.scale
-    )
     centred = problem.fit_intercept and not data.wide and not by_number
-    means = data.moments.mean / problem.scale if centred else None
-    mean_weight = data.total_weight / data.n_rows
-    finder = CandidateFinder(stepper, data.n_features, mean_weight, means, options.seed or 0)
-    found: Found = data.sum_runs(finder)
+    found: Found = data.sum_runs(PartLearner.of(problem, method, options, centred, _candidates))
     candidates = found.candidates.first(method.n_candidates)
     columns = data.map(_Narrow(candidates.ids))
     columns.facts = columns.facts.but(n_features=len(candidates.ids), feature_names=None, encoding=None)

@@ -13,23 +13,20 @@ again.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from riata.data.dataset import Run
 from riata.errors import OptionError
 from riata.kernels.online import HOLD, LANES, SHIFT, SQUARES, SUMS
-from riata.kernels.rows import leaves_zeros_out
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.online.online import Online
-from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
+from riata.solvers.online.part_learner import LearntPart, PartLearner
+from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.solvers.online.shared_candidates import shared_candidates
-from riata.solvers.stochastic.method import State, Stepper, first_state, make_stepper
+from riata.solvers.stochastic.method import State
 
 
 class Learnt(NamedTuple):
@@ -45,39 +42,9 @@ class Learnt(NamedTuple):
     progressive: ProgressiveValidation
 
 
-@dataclass(frozen=True)
-class PartLearner:
-    """Learns the rows of a part; it is sent to workers, and has no data."""
-
-    stepper: Stepper
-    n_features: int
-    mean_weight: float
-    means: np.ndarray | None  # of columns, which dense ones are counted from
-    y_mean: float
-    seed: int
-
-    def __call__(self, run: Run) -> Learnt:
-        method: Any = self.stepper.method
-        state = first_state(method, self.n_features)
-        first = next(run)
-        dense = self.means is not None and not leaves_zeros_out(method.rows(first[1].X, self.stepper.scale))
-        if dense:
-            state.memory["block"][:, SHIFT] = self.means
-        if self.stepper.loss.relative:
-            state.memory["origin"][:] = self.y_mean
-        rng = np.random.default_rng([self.seed, first[0]])
-        progressive = ProgressiveValidation()
-        for _, chunk in chain([first], run):
-            visits, weight = rng.permutation(chunk.n_rows), chunk.weight / self.mean_weight
-            z = self.stepper.advance(state, chunk._replace(weight=weight), visits)
-            validated = progressive_validation(self.stepper.loss, chunk.y[visits], z, weight[visits])
-            progressive = progressive.plus(validated)
-        return _pieces(method, state, int(dense), progressive)
-
-
-def _pieces(method: Online, state: State, dense: int, progressive: ProgressiveValidation) -> Learnt:
+def _pieces(method: Online, part: LearntPart) -> Learnt:
     """The sums of a part that has been learnt."""
-    memory = state.memory
+    memory = part.state.memory
     w, deviation = method._weights(memory)
     v = w * (memory["stiffness"] * memory["curvature"])
     block = memory["block"]
@@ -90,15 +57,15 @@ def _pieces(method: Online, state: State, dense: int, progressive: ProgressiveVa
         np.column_stack([hold, hold**2, block[:, SUMS], block[:, SQUARES]]),
         np.stack([b_hold * b, b_hold, b_hold**2]),
         np.concatenate([memory["slope_squares"], memory["losses"], memory["total"]]),
-        state.steps,
-        dense,
-        progressive,
+        part.state.steps,
+        int(part.dense),
+        part.progressive,
     )
 
 
 def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
     """The state of all parts."""
-    state = first_state(method, learner.n_features)
+    state = learner.first_state()
     memory, block = state.memory, state.memory["block"]
     method._set_units(memory, learner.stepper.loss)
     n = len(memory["slope_squares"])
@@ -112,8 +79,6 @@ def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
     block[:, :LANES] = learnt.held_back - (variance + hold)[:, None] * v
     if learnt.dense:
         block[:, SHIFT] = learner.means
-    if learner.stepper.loss.relative:
-        memory["origin"][:] = learner.y_mean
     pulled, b_hold_sum, b_hold_squares = learnt.of_intercepts
     memory["b"][:] = pulled / np.maximum(b_hold_sum, 1e-300)
     memory["b_hold"][:] = np.sqrt(b_hold_squares)
@@ -125,22 +90,12 @@ def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
 
 def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[Iterate]:
     """One pass, in which every part is learnt where it is."""
-    loss, data = problem.loss, problem.data
+    data = problem.data
     check_shared(problem, method, options, "online")
     if method.k is not None:
         yield from shared_candidates(problem, method, options, by_number=False)
         return
-    method = replace(method, from_first_row=False)
-    stepper = make_stepper(method, loss, options.step, 1, problem.fit_intercept, problem.scale)
-    centred = problem.fit_intercept and not data.wide
-    learner = PartLearner(
-        stepper,
-        data.n_features,
-        data.total_weight / data.n_rows,
-        data.moments.mean / problem.scale if centred else None,
-        data.target_moments.y_mean if problem.fit_intercept else 0.0,
-        options.seed or 0,
-    )
+    learner = PartLearner.of(problem, method, options, problem.fit_intercept and not data.wide, _pieces)
     learnt = data.sum_runs(learner)
     state = together(method, learner, learnt)
     w, b = method.model(state)
