@@ -27,3 +27,9 @@ def test_they_lead_to_the_same_minimum(monkeypatch, asked):
     assert_allclose(other.coef_, usual.coef_, atol=1e-3 * np.abs(usual.coef_).max())
     steps = [record.steps for record in other.trained_.course.histories[0]]
     assert steps == list(range(1, len(steps) + 1))
+
+
+def test_a_curvature_that_rounding_made_indefinite_leads_nowhere_far():
+    """Steps on the dual would follow a direction in which its quadratic falls without end."""
+    X, y = nearly_in_order(100, 200, seed=2)
+    assert riata.SparseSurvival(alpha_ratio=0.003).fit(X, y).gap_ <= 1e-6

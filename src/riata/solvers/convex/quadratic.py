@@ -79,14 +79,21 @@ def _by_dual(
     enough: float,
     squares: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A point from v, where slopes are `now`, within `enough` of the minimum if that is found, and the slopes there."""
+    """A point from v, where slopes are `now`, within `enough` of the minimum if that is found, and the slopes there.
+
+    Where rounding gives H directions of negative curvature, Q falls along them without end: then it is v itself.
+    """
+
+    def gap(v: np.ndarray, now: np.ndarray) -> float:
+        return _gap(H, now, l1, lower, upper, v, squares)
 
     def good(v: np.ndarray, now: np.ndarray) -> bool:
-        return _gap(H, now, l1, lower, upper, v, squares) <= enough
+        return gap(v, now) <= enough
 
     strengths = Strengths(l1, np.zeros(len(v)), lower, upper)  # a ridge is in H
     found = minimise_by_dual(ByMatrix(H, now, v), H.diagonal(), strengths, v, good)
-    return found, now + H @ (found - v)
+    there = now + H @ (found - v)
+    return (found, there) if gap(found, there) <= gap(v, now) else (v, now)
 
 
 def _gap(
