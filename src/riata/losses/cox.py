@@ -29,6 +29,7 @@ import numpy as np
 from riata.arrays import Array, to_host
 from riata.losses.coupled import CoupledLoss, SettledLoss
 
+LARGEST_MARGIN = 700.0  # whose exponential floating point holds
 TERMS = 32  # into which the curvature is divided, at least: nearly that of as many terms as there are events
 OF_ROWS = 1 << 19  # rows x terms, up to which there are more: where risks tell nearly all of the order, they matter
 
@@ -151,13 +152,13 @@ class GivenHazard(SettledLoss):
     def value(self, y: Array, z: Array) -> Array:
         code, _ = _codes(y)
         event, z = code >= self._n_slots, _moved(y, z)
-        return np.exp(z) * self._exposure(y) - np.where(event, z, 0.0) - self._log[code]
+        return _risk(z) * self._exposure(y) - np.where(event, z, 0.0) - self._log[code]
 
     def derivative(self, y: Array, z: Array) -> Array:
-        return np.exp(_moved(y, z)) * self._exposure(y) - (_codes(y)[0] >= self._n_slots)
+        return _risk(_moved(y, z)) * self._exposure(y) - (_codes(y)[0] >= self._n_slots)
 
     def second_derivative(self, y: Array, z: Array) -> Array:
-        return np.exp(_moved(y, z)) * self._exposure(y)
+        return _risk(_moved(y, z)) * self._exposure(y)
 
     def shares(self, y: Array, z: Array) -> Array:
         start, end = self._interval(y)
@@ -166,7 +167,7 @@ class GivenHazard(SettledLoss):
             within -= self._edges[:-1]
         else:
             within -= np.clip(start[:, None], self._edges[:-1], self._edges[1:])
-        return np.exp(_moved(y, z))[:, None] * within
+        return _risk(_moved(y, z))[:, None] * within
 
     def _exposure(self, y: Array) -> np.ndarray:
         """The hazard that a row of margin 0 has been through."""
@@ -196,6 +197,11 @@ def _codes(y: Array) -> tuple[np.ndarray, np.ndarray | None]:
 def _moved(y: Array, z: Array) -> Array:
     """Margins with the offsets of their rows, where they have any."""
     return z if y.ndim == 1 or y.shape[1] == 2 else z + to_host(y)[:, 2]
+
+
+def _risk(z: Array) -> Array:
+    """e^z, short of an overflow: a point so far out is no minimum, and a step to it is cut back."""
+    return np.exp(np.minimum(z, LARGEST_MARGIN))
 
 
 def with_offsets(codes: np.ndarray, offset: np.ndarray) -> np.ndarray:
