@@ -156,3 +156,12 @@ def test_a_model_of_as_many_features_as_rows_is_found_at_once():
     assert fitted.result.converged, fitted.result.reason
     assert 0.9 * n < np.count_nonzero(fitted.result.coef) <= n
     assert data.passes < 15
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_minimum_over_a_working_set_is_nearer_than_where_it_began(seed):
+    """Whatever is enough: columns that are nearly alike would otherwise be left as they are, step after step."""
+    rng = np.random.default_rng(seed)
+    X = (rng.normal(size=(230, 326)) + 4.4 * rng.normal(size=(230, 1)) > 0.5).astype(float)
+    y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=230)
+    assert fit(InMemory(X, y), Spec(alpha_ratio=1e-4, loss="squared")).result.gap <= 1e-6

@@ -21,18 +21,14 @@ from riata.objective import FREE_REACH, Problem
 from riata.penalties import Strengths
 from riata.solvers.convex.columns import FASTER, Columns, DenseColumns
 from riata.solvers.convex.copies import without_copies
-from riata.solvers.convex.quadratic import feasible_share, reach_of, solve_nearly
+from riata.solvers.convex.quadratic import PROGRESS, feasible_share, reach_of, solve_nearly
 from riata.solvers.convex.semismooth import minimise_by_dual
 from riata.solvers.convex.smooth_forms import AlongColumns
 
 SWEEPS = 12  # between two looks at the gap, all of which are extrapolated
 WORTH = 0.1  # of what an entry gains on average in a sweep: columns that gain less wait for the next look
 MAX_ROUNDS = 2000
-PROGRESS = 0.3  # of the gap at the start: a result is nearer than that, however much is enough
-NEARLY_FULL, CROWD = (
-    0.8,
-    2.0,
-)  # of the rows: so many columns in the model, and so many in it or pulled in, are too many,
+NEARLY_FULL, CROWD = 0.8, 2.0  # of the rows: columns in the model, and those in it or pulled in, that are too many,
 MOST = 0.5  # if they are most of all columns
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from riata.kernels.blocks import descend_blocks
 from riata.penalties import GroupLasso
-from riata.solvers.convex.quadratic import solve_nearly
+from riata.solvers.convex.quadratic import PROGRESS, solve_nearly
 
 SWEEPS = 5  # between two Newton steps
 MAX_ROUNDS = 300
@@ -70,6 +70,8 @@ class _Blocks:
         v, now = self.w.copy(), self.slope.copy()
         unit = max(float(np.max(self.penalty.lengths(now / self.scale))), float(np.max(self.by_group)), 1e-300)
         least, gap_before = np.inf, np.inf
+        if enough > 0.0 and len(v) > MANY_COORDINATES:
+            enough = min(enough, PROGRESS * self._gap(v, now, squares))
         for _ in range(MAX_ROUNDS):
             descend_blocks(
                 self.H, self.starts, self.steepness, self.by_group, self.by_feature, self.scale, v, now, SWEEPS

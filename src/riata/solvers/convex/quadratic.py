@@ -21,6 +21,7 @@ from riata.threads import one_blas_thread
 FEW_COORDINATES = 128  # up to which rounds cost less than to see that they are enough
 MANY_COORDINATES = 3000  # coordinates from which on several threads pay for a factorisation
 EASY_ROUNDS = 10  # of coordinate descent and a Newton step: where they are not enough, signs are hard to find
+PROGRESS = 0.3  # of the gap at the start: a result is nearer than that, however much is enough
 SWEEPS = 8  # of coordinate descent between two Newton steps
 MAX_ROUNDS = 200  # of coordinate descent and a Newton step
 LEAST_RIDGE, MOST_RIDGE = 1e-12, 1.0  # of the diagonal of a singular matrix
@@ -46,6 +47,8 @@ def minimise_quadratic(
     v = w.copy()
     unbounded = lower.max(initial=-np.inf) == -np.inf and upper.min(initial=np.inf) == np.inf
     tol, now = precision * largest_slope(H, slope, l1, w), slope.copy()
+    if enough > 0.0 and len(w) > FEW_COORDINATES:
+        enough = min(enough, PROGRESS * _gap(H, now, l1, lower, upper, v, squares))
     with one_blas_thread() if len(w) < MANY_COORDINATES else nullcontext():
         for turn in range(MAX_ROUNDS):
             if descend(H, l1, lower, upper, v, now, SWEEPS, tol) <= tol:
