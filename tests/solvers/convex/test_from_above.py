@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
 from riata.solvers.convex import from_above
+from riata.training.checkpoint import Checkpoints
 
 
 def nearly_in_order(n=60, d=20, seed=0):
@@ -33,3 +34,25 @@ def test_a_curvature_that_rounding_made_indefinite_leads_nowhere_far():
     """Steps on the dual would follow a direction in which its quadratic falls without end."""
     X, y = nearly_in_order(100, 200, seed=2)
     assert riata.SparseSurvival(alpha_ratio=0.003).fit(X, y).gap_ <= 1e-6
+
+
+def test_a_fit_goes_on_from_every_checkpoint_to_the_same_bits(monkeypatch, tmp_path):
+    X, y = nearly_in_order()
+    monkeypatch.setattr(from_above, "CRAWLING", 3)
+    saved, save = [], Checkpoints.save
+
+    def watched(self, state):
+        save(self, state)
+        saved.append((tmp_path / "whole" / "checkpoint.npz").read_bytes())
+
+    monkeypatch.setattr(Checkpoints, "save", watched)
+    asked = {"alpha_ratio": 0.01, "tol": 1e-9}
+    whole = riata.SparseSurvival(**asked, checkpoint=tmp_path / "whole", every=0).fit(X, y)
+    monkeypatch.setattr(Checkpoints, "save", save)
+    assert 3 < len(saved) < whole.n_iter_  # none on the way from above
+    for i, content in enumerate(saved):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        (folder / "checkpoint.npz").write_bytes(content)
+        again = riata.SparseSurvival(**asked, checkpoint=folder, resume=True).fit(X, y)
+        assert_array_equal(again.coef_, whole.coef_)

@@ -190,7 +190,7 @@ def test_the_command_line_writes_and_reads_such_models(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["softmax", "targets", "cox"])
-def test_a_search_goes_on_from_every_checkpoint_to_the_same_bits(kind, tmp_path, monkeypatch):
+def test_a_search_goes_on_from_its_checkpoint_to_the_same_bits(kind, tmp_path, monkeypatch):
     rng = np.random.default_rng(9)
     X = columns(rng, 120, 8, 1.0)
     if kind == "cox":

@@ -36,8 +36,9 @@ def or_from_above(problem: Problem, options: Options, judge: Judge, steps: Steps
         except StopIteration as end:
             reason: StopReason = end.value
             return reason
-        yield point
-        if point.steps == CRAWLING and point.gap is not None and point.gap > FAR * unit:
+        crawls = point.steps == CRAWLING and point.gap is not None and point.gap > FAR * unit
+        yield point._replace(save=None) if crawls else point  # a fit that goes on finds out again that they crawl
+        if crawls:
             return (yield from _from_above(problem, options, judge, unit))
 
 

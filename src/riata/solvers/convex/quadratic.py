@@ -8,6 +8,7 @@ right. The parts are compiled one by one: a kernel with a factorisation inside t
 """
 
 from contextlib import nullcontext
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,24 +48,23 @@ def minimise_quadratic(
     v = w.copy()
     unbounded = lower.max(initial=-np.inf) == -np.inf and upper.min(initial=np.inf) == np.inf
     tol, now = precision * largest_slope(H, slope, l1, w), slope.copy()
-    if enough > 0.0 and len(w) > FEW_COORDINATES:
-        enough = min(enough, PROGRESS * _gap(H, now, l1, lower, upper, v, squares))
+    Q, looks = _Penalised(H, l1, lower, upper, squares), enough > 0.0 and len(w) > FEW_COORDINATES
+    enough = min(enough, PROGRESS * Q.gap(v, now)) if looks else 0.0
     with one_blas_thread() if len(w) < MANY_COORDINATES else nullcontext():
         for turn in range(MAX_ROUNDS):
             if descend(H, l1, lower, upper, v, now, SWEEPS, tol) <= tol:
                 break
-            if enough > 0.0 and len(w) > FEW_COORDINATES and _gap(H, now, l1, lower, upper, v, squares) <= enough:
+            if looks and Q.gap(v, now) <= enough:
                 break
-            if turn == EASY_ROUNDS and enough > 0.0 and len(w) > FEW_COORDINATES:
-                v, now = _by_dual(H, now, l1, lower, upper, v, enough, squares)
+            if looks and turn == EASY_ROUNDS:
+                v, now = Q.by_dual(v, now, enough)
                 continue
             S = v.nonzero()[0] if unbounded else np.flatnonzero((v != 0.0) & (lower < v) & (v < upper))
             v_S, H_S = v[S], H.take(S, 0).take(S, 1)
             downhill = -now[S] - np.copysign(l1[S], v_S)
             step = solve_nearly(H_S, downhill)
-            if (
-                unbounded and ((v_S + step) * np.sign(v_S)).min(initial=0.0) >= 0.0
-            ):  # as a rule nothing changes its sign
+            keeps_signs = unbounded and ((v_S + step) * np.sign(v_S)).min(initial=0.0) >= 0.0
+            if keeps_signs:  # as a rule
                 v[S] += step
             else:
                 take_step(S, H_S, downhill, step, l1, lower, upper, v)
@@ -72,52 +72,37 @@ def minimise_quadratic(
     return v
 
 
-def _by_dual(
-    H: np.ndarray,
-    now: np.ndarray,
-    l1: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    v: np.ndarray,
-    enough: float,
-    squares: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """A point from v, where slopes are `now`, within `enough` of the minimum if that is found, and the slopes there.
+class _Penalised(NamedTuple):
+    """Q, but for the slopes `now` of its smooth part at v. It is a sum of squares, which are no more than `squares`."""
 
-    Where rounding gives H directions of negative curvature, Q falls along them without end: then it is v itself.
-    """
+    H: np.ndarray
+    l1: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    squares: float
 
-    def gap(v: np.ndarray, now: np.ndarray) -> float:
-        return _gap(H, now, l1, lower, upper, v, squares)
+    def gap(self, v: np.ndarray, now: np.ndarray) -> float:
+        """The duality gap at v, with the slopes as they are, or shrunk to the thresholds.
 
-    def good(v: np.ndarray, now: np.ndarray) -> bool:
-        return gap(v, now) <= enough
+        Where nothing is penalised there is none, and what a step of that coordinate alone would gain stands for it.
+        """
+        reach, curvature = reach_of(now, self.lower, self.upper), self.H.diagonal()
+        free = (self.l1 == 0.0) & np.isinf(reach)
+        gains = now[free] ** 2 / np.where(curvature[free] > 0.0, curvature[free], np.inf)
+        share, price = feasible_share(now, self.l1, reach)
+        loose = 0.5 * (1.0 - share) ** 2 * self.squares if share < 1.0 else 0.0
+        return float(loose + self.l1 @ np.abs(v) + share * (v @ now) + price + gains.sum())
 
-    strengths = Strengths(l1, np.zeros(len(v)), lower, upper)  # a ridge is in H
-    found = minimise_by_dual(ByMatrix(H, now, v), H.diagonal(), strengths, v, good)
-    there = now + H @ (found - v)
-    return (found, there) if gap(found, there) <= gap(v, now) else (v, now)
+    def by_dual(self, v: np.ndarray, now: np.ndarray, enough: float) -> tuple[np.ndarray, np.ndarray]:
+        """A point from v, within `enough` of the minimum if that is found, and the slopes there.
 
-
-def _gap(
-    H: np.ndarray,
-    now: np.ndarray,
-    l1: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    v: np.ndarray,
-    squares: float,
-) -> float:
-    """The duality gap of Q at v, with the slopes `now` as they are, or shrunk to the thresholds.
-
-    Where nothing is penalised there is none, and what a step of that coordinate alone would gain stands for it.
-    """
-    reach, curvature = reach_of(now, lower, upper), H.diagonal()
-    free = (l1 == 0.0) & np.isinf(reach)
-    gains = now[free] ** 2 / np.where(curvature[free] > 0.0, curvature[free], np.inf)
-    share, price = feasible_share(now, l1, reach)
-    loose = 0.5 * (1.0 - share) ** 2 * squares if share < 1.0 else 0.0
-    return float(loose + l1 @ np.abs(v) + share * (v @ now) + price + gains.sum())
+        Where rounding gives H directions of negative curvature, Q falls along them without end: then it is v itself.
+        """
+        strengths = Strengths(self.l1, np.zeros(len(v)), self.lower, self.upper)  # a ridge is in H
+        smooth, curvatures = ByMatrix(self.H, now, v), self.H.diagonal()
+        found = minimise_by_dual(smooth, curvatures, strengths, v, lambda v, now: self.gap(v, now) <= enough)
+        there = smooth.slopes(found)
+        return (found, there) if self.gap(found, there) <= self.gap(v, now) else (v, now)
 
 
 def reach_of(slope: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

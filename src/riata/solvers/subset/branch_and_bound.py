@@ -27,6 +27,17 @@ REPORT = 0.5  # seconds between two states
 NODE_BYTES = 600  # of a part beside its columns
 
 
+class Together(Protocol):
+    """Relaxations of parts in batches."""
+
+    @property
+    def batch(self) -> int:
+        """How many parts are relaxed by one call."""
+
+    def relaxed_together(self, nodes: Sequence[Node], k: Sequence[int], target: float) -> Sequence[Relaxed]:
+        """The relaxations of parts where so many more columns may come in."""
+
+
 class Subsets(Protocol):
     """A loss over some columns, of which models may have at most k."""
 
@@ -45,8 +56,8 @@ class Subsets(Protocol):
         """How many parts are cut at a time, whatever the number of cores: so that all of them do the same."""
 
     @property
-    def batch(self) -> int:
-        """How many of their halves are relaxed by one call."""
+    def together(self) -> "Together | None":
+        """Who relaxes several parts by one call; None: each is relaxed by itself."""
 
     @property
     def exact(self) -> bool:
@@ -54,9 +65,6 @@ class Subsets(Protocol):
 
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
         """The relaxation of a part where k more columns may come in; it may end early once its bound is the target."""
-
-    def relaxed_together(self, nodes: Sequence[Node], k: Sequence[int], target: float) -> Sequence[Relaxed]:
-        """The same for a batch of parts of more than one."""
 
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         """What each column can lower the plane of a relaxation by."""
@@ -237,20 +245,21 @@ class _Search:
     def _all_relaxed(self, halves: list[_Half], threads: ThreadPoolExecutor) -> Iterable[Relaxed | None]:
         """The relaxations of all these parts, one by one or in batches, on all cores."""
         apply = threads.map if self.subsets.at_once > 1 else map
-        if self.subsets.batch == 1:
+        if (together := self.subsets.together) is None:
             return apply(partial(self._relaxed, self.target), halves)
         found: list[Relaxed | None] = [None] * len(halves)
         open_ = [i for i, half in enumerate(halves) if not self._decided(half.state)]
-        batches = [open_[i : i + self.subsets.batch] for i in range(0, len(open_), self.subsets.batch)]
-        relaxed = apply(partial(self._batch_relaxed, self.target), [[halves[i] for i in batch] for batch in batches])
+        batches = [open_[i : i + together.batch] for i in range(0, len(open_), together.batch)]
+        relax = partial(self._batch_relaxed, together, self.target)
+        relaxed = apply(relax, [[halves[i] for i in batch] for batch in batches])
         for batch, relaxations in zip(batches, relaxed, strict=True):
             for i, one in zip(batch, relaxations, strict=True):
                 found[i] = one
         return found
 
-    def _batch_relaxed(self, target: float, halves: list[_Half]) -> Sequence[Relaxed]:
+    def _batch_relaxed(self, together: Together, target: float, halves: list[_Half]) -> Sequence[Relaxed]:
         nodes = [Node(half.state, half.w, half.price) for half in halves]
-        return self.subsets.relaxed_together(nodes, [self._left(half.state) for half in halves], target)
+        return together.relaxed_together(nodes, [self._left(half.state) for half in halves], target)
 
     def _relaxed(self, target: float, half: _Half) -> Relaxed | None:
         """The relaxation of a part; None where at most one model of it is to be tried."""

@@ -7,8 +7,6 @@ columns the best bound is larger than with all. The bound is that of all columns
 may end at any of them.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from riata.solvers.subset.global_bound import violators
@@ -25,7 +23,7 @@ class CandidateSubsets:
     """The columns of a local quadratic, in its units; its candidates become more, up to a limit."""
 
     exact = True
-    at_once = batch = 1  # candidates of one part are those of all
+    at_once, together = 1, None  # candidates of one part are those of all
 
     def __init__(self, model: LocalQuadratic, k: int, most_rows: int):
         self.k, self._model, self._most_rows = k, model, most_rows
@@ -54,9 +52,6 @@ class CandidateSubsets:
                 break
             there = np.append(there, wanted)
         return best
-
-    def relaxed_together(self, nodes: Sequence[Node], k: Sequence[int], target: float) -> list[Relaxed]:
-        return [self.relaxed(node, count, target) for node, count in zip(nodes, k, strict=True)]
 
     def _that_matter(self, state: np.ndarray, w: np.ndarray, price: float) -> np.ndarray:
         """The candidates that the relaxation of a part may take, by their slopes at its start."""

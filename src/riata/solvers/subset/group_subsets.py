@@ -1,7 +1,5 @@
 """Models of at most k groups of columns, for `branch_and_bound`: the state of a part is that of groups."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from riata.objective import Problem
@@ -15,7 +13,7 @@ class QuadraticGroups:
     """Groups of columns of a quadratic."""
 
     exact = True
-    at_once, batch = 4, 1
+    at_once, together = 4, None
 
     def __init__(self, quadratic: Quadratic, k: int):
         groups = quadratic.costs.groups
@@ -25,9 +23,6 @@ class QuadraticGroups:
 
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
         return relaxed_groups(self._quadratic, node, k, target)
-
-    def relaxed_together(self, nodes: Sequence[Node], k: Sequence[int], target: float) -> list[Relaxed]:
-        return [self.relaxed(node, count, target) for node, count in zip(nodes, k, strict=True)]
 
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         return self._quadratic.costs.reliefs(self._quadratic.plane(relaxed.w, relaxed.r).slopes)

@@ -68,9 +68,11 @@ class QuadraticSubsets:
         return TOGETHER_AT_ONCE if self.send is None else ON_DEVICE_AT_ONCE
 
     @property
+    def together(self) -> "QuadraticSubsets | None":
+        return None if self.split is None else self
+
+    @property
     def batch(self) -> int:
-        if self.split is None:
-            return 1
         return BATCH if self.send is None else 2 * ON_DEVICE_AT_ONCE
 
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:

@@ -4,8 +4,6 @@ The relaxation of a part is found by Newton steps: each is the relaxation of the
 matter there, as far towards it as the bound gets better. The bound is that of the plane of the true loss (`planes`).
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from riata.arrays import at_least, to_host
@@ -28,7 +26,7 @@ class TrueSubsets:
     """Columns of unit deviation, in memory, with their targets and weights."""
 
     exact = False  # a refit ends early where classes are separated
-    at_once, batch = 4, 1
+    at_once, together = 4, None
 
     def __init__(self, problem: Problem, k: int):
         data, loss = problem.data, problem.loss
@@ -69,9 +67,6 @@ class TrueSubsets:
             if best.bound <= gained + enough:
                 break
         return best if best.shares.any() else best._replace(shares=self._step(node.state, k, best).shares)
-
-    def relaxed_together(self, nodes: Sequence[Node], k: Sequence[int], target: float) -> list[Relaxed]:
-        return [self.relaxed(node, count, target) for node, count in zip(nodes, k, strict=True)]
 
     def _of_columns(self, state: np.ndarray) -> np.ndarray:
         """Whether columns are in, out or free."""
