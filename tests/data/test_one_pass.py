@@ -104,3 +104,17 @@ def test_the_first_rows_are_let_go_of(tmp_path):
     chunks = data.visit()
     next(chunks)
     assert held() is None
+
+
+@pytest.mark.parametrize("k", [None, 2])
+def test_deviations_are_those_of_all_rows(k, rng, tmp_path):
+    """They make effects of coefficients; of a stream nobody else has counted them."""
+    n = 3000
+    table = pa.table({"age": rng.normal(40.0, 10.0, n), "site": rng.choice(list("abc"), n), "x": rng.normal(size=n)})
+    X = np.column_stack([table["age"], np.asarray(table["site"]) == "b"]).astype(float)
+    y = (0.1 * (X[:, 0] - 40.0) + 2.0 * X[:, 1] + rng.logistic(size=n) > 1.0).astype(int)
+    pq.write_table(table.append_column("y", pa.array(y)), tmp_path / "rows.parquet")
+    data = riata.open(tmp_path / "rows.parquet", "y", one_pass=True)
+    model = riata.train(data, riata.Spec(solver="online", k=k)).to_model()
+    found = dict(zip(model.names, model.deviations, strict=True))
+    np.testing.assert_allclose([found["age"], found["site=b"]], X.std(axis=0), rtol=1e-6)

@@ -255,6 +255,7 @@ class Learner:
             self.steps,
             classes,
             feature_names=feature_names,
+            scale=self.margins.streams[0].deviations,
             known={} if models[0].features is None else known_features(models),
             offset=self.offset,
             leads=self.margins.streams[0].leads if self.spec.polish and len(models) == 1 else None,

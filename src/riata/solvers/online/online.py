@@ -332,6 +332,9 @@ class Online(Method):
         support = np.flatnonzero(w)
         return w, float(b - np.sum(w[support] * of_features(memory, "shift")[support]))
 
+    def deviations(self, state: State) -> np.ndarray | None:
+        return None if self.features(state) is not None else self._weights(state.memory)[1]
+
     def n_chosen(self, state: State) -> int:
         """Without the work of choosing which, or their weights."""
         memory = state.memory

@@ -74,6 +74,11 @@ class Stream:
         return self.stepper.method.leads(self.state)
 
     @property
+    def deviations(self) -> np.ndarray | None:
+        """Those of all columns so far, where the method keeps them."""
+        return self.stepper.method.deviations(self.state)
+
+    @property
     def n_chosen(self) -> int:
         """How many features the current model has."""
         return self.stepper.method.n_chosen(self.state)

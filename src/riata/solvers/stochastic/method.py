@@ -109,6 +109,10 @@ class Method(Protocol):
         """The current model: weights of the scaled columns, and intercept."""
         return state.w, state.b
 
+    def deviations(self, state: State) -> np.ndarray | None:
+        """Those of all columns in the rows so far, where it keeps them."""
+        return None
+
     def n_chosen(self, state: State) -> int:
         """How many features the current model has, or would have."""
         return int(np.count_nonzero(self.model(state)[0]))
