@@ -103,6 +103,14 @@ def of_features(memory: MethodMemory, name: str) -> np.ndarray:
     return memory["block"][:, PARTS[name]]
 
 
+def deviations_of(block: np.ndarray, memory: MethodMemory) -> np.ndarray:
+    """The deviations of the features whose numbers are in a block."""
+    total = max(memory["total"][0], 1e-300)
+    mean, square = (block[:, PARTS[name]] / total for name in ("sums", "squares"))
+    deviations: np.ndarray = np.sqrt(np.maximum(square - mean**2, 0.0))
+    return deviations
+
+
 @dataclass(frozen=True)
 class Online(Method):
     """The method for an alpha or a k; with neither it finds an alpha itself."""
@@ -333,7 +341,7 @@ class Online(Method):
         return w, float(b - np.sum(w[support] * of_features(memory, "shift")[support]))
 
     def deviations(self, state: State) -> np.ndarray | None:
-        return None if self.features(state) is not None else self._weights(state.memory)[1]
+        return None if self.features(state) is not None else deviations_of(state.memory["block"], state.memory)
 
     def n_chosen(self, state: State) -> int:
         """Without the work of choosing which, or their weights."""

@@ -11,7 +11,7 @@ import numpy as np
 from riata.errors import OptionError
 from riata.kernels.online import LANES, SHIFT, WIDTH, all_weights
 from riata.kernels.online_outputs import OutputMemory, OutputSettings, online_outputs_sweep
-from riata.solvers.online.online import Online, lines_of_zeros
+from riata.solvers.online.online import Online, deviations_of, lines_of_zeros
 from riata.solvers.stochastic.method import MethodMemory, State, Sweep
 
 OF_CLASSES = ("b_z", "b_hold", "b", "slope_squares")
@@ -38,7 +38,7 @@ class OnlineOutputs(Online):
         memory["stiffness"][:] = 1.0 / self.rates
         memory["curvature"][:] = (self.n_outputs - 1) / self.n_outputs**2  # of classes of equal shares
         while done < len(sweep.visits):
-            due = self._due(memory) - state.steps - done
+            due = max(self._due(memory) - state.steps - done, 0)
             visits = sweep.visits[done : done + due]
             z = self._take(sweep, visits, state, learn_b)[:, :, memory["lane"][0]]
             sweep.margins[done : done + len(visits)] = z
@@ -79,6 +79,9 @@ class OnlineOutputs(Online):
             w[:, k] = all_lanes[:, lane]
             b[k] = memory["b"][k, lane] - np.sum(w[:, k] * blocks[k, :, SHIFT])
         return w.ravel(), b - b.mean()
+
+    def deviations(self, state: State) -> np.ndarray:
+        return deviations_of(self._blocks(state.memory)[0], state.memory)  # the same for every class
 
     def leads(self, state: State) -> None:
         """Exact fits afterwards are of one margin."""
