@@ -1,7 +1,7 @@
 """A ridge fit of many features, whose curvature is never made: Newton steps by conjugate gradients, a pass for each.
 
-Columns are counted from their means, in units of their deviations, so that with a ridge that is a share of the curvature
-of a column a few dozen passes do, however many features there are.
+Columns are counted from their means, in units of their deviations, so that with a ridge that is a share of the
+curvature of a column dozens of passes do, or hundreds where columns are alike, however many features there are.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def _mean_and_scale(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _curvature_times(problem: Problem, w: np.ndarray, b: float, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
-    """The product of the curvature at (w, b) and a direction, of coefficients of scaled columns and, last, intercept."""
+    """The product of the curvature at (w, b) and a direction, of scaled columns and, last, the intercept."""
     data, loss, total = problem.data, problem.loss, problem.data.total_weight
     mean, scale = _mean_and_scale(problem)
 
