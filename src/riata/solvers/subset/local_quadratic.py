@@ -27,6 +27,7 @@ import numpy as np
 
 from riata.arrays import Array, at_least, namespace
 from riata.data.chunk import Chunk
+from riata.data.in_memory import InMemory
 from riata.kernels.subset import swap_gains
 from riata.objective import Problem
 from riata.solvers.saved_checks import Shape, check_array, check_indices, check_set
@@ -87,7 +88,9 @@ class LocalQuadratic:
         some = not self._rows_ahead and len(candidates) < d
         with_rows, always = NOTHING if some else np.union1d(support, candidates), problem.always_in
         multiplied = np.union1d(with_rows, always)
-        (loss, total, slope, by_u, by_d, squares), products = data.sum(lambda chunk: self._part(chunk, multiplied))
+        large = len(multiplied) == d  # products, which have to be added up
+        summed = data.sum_of_products if large and isinstance(data, InMemory) else data.sum
+        (loss, total, slope, by_u, by_d, squares), products = summed(lambda chunk: self._part(chunk, multiplied))
         n = data.total_weight
         self.loss = float(loss / n)  # at (w, b)
         self._by_d = by_d  # sum of D (x - shift)
@@ -193,6 +196,16 @@ class LocalQuadratic:
         return self._unit
 
     @property
+    def diagonal(self) -> np.ndarray:
+        """That of H: 0 for features that do not vary, and 1 for all others."""
+        return self._diagonal
+
+    @property
+    def means(self) -> np.ndarray:
+        """What is taken off columns, weighted by D; zeros where there is no intercept."""
+        return self._shift + self._centre
+
+    @property
     def has_all(self) -> bool:
         """Whether all features that vary are candidates."""
         return bool(np.count_nonzero(self._diagonal[self.candidates]) == np.count_nonzero(self._diagonal))
@@ -205,14 +218,10 @@ class LocalQuadratic:
 
     def among_candidates(self) -> Quadratic:
         """The quadratic of the candidates, its ridge apart; `loss` is that at w = 0, if the quadratic is made there."""
-        return self._quadratic(self.candidates, self._among.copy())
+        return self.quadratic_with(self.candidates, self._among.copy())
 
-    def quadratic_of(self, columns: np.ndarray) -> Quadratic:
-        """The same for some of the candidates."""
-        places = self.places(columns)
-        return self._quadratic(columns, self._among[np.ix_(places, places)])
-
-    def _quadratic(self, columns: np.ndarray, G: np.ndarray) -> Quadratic:
+    def quadratic_with(self, columns: np.ndarray, G: np.ndarray) -> Quadratic:
+        """The same for any columns, whose rows of H among themselves are G, which changes."""
         costs, varies = self.costs.among(columns), self._diagonal[columns] > 0
         G[np.diag_indices_from(G)] -= costs.ridge * varies
         return Quadratic(G, np.where(varies, self.h[columns], 0.0), self.loss, costs)
@@ -226,15 +235,18 @@ class LocalQuadratic:
     def add_candidates(self, columns: np.ndarray) -> None:
         """Add columns that searches may choose: one pass."""
         everyone = np.append(self.candidates, columns)
-        if not self._rows_ahead and np.any(self._place[columns] < 0):
-            new = self._scaled(columns, everyone, self._multiplied(columns, everyone))
-        else:
-            new = self._rows_of(columns)[:, everyone]
+        new = self.products_with(columns, everyone)
         known = len(self.candidates)
         among = np.empty((len(everyone), len(everyone)))
         among[:known, :known], among[known:], among[:known, known:] = self._among, new, new[:, :known].T
         np.fill_diagonal(among, self._diagonal[everyone])
         self.candidates, self._among = everyone, among
+
+    def products_with(self, columns: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """H between these columns and others, but for its diagonal: one pass."""
+        if not self._rows_ahead and np.any(self._place[columns] < 0):
+            return self._scaled(columns, others, self._multiplied(columns, others))
+        return self._rows_of(columns)[:, others]
 
     def require(self, columns: np.ndarray) -> None:
         """Compute the rows of H of these columns: one pass, if any is missing."""
