@@ -14,7 +14,7 @@ from riata.kernels.rows import DenseRows, in_rows, shrink_of
 from riata.losses import Loss
 from riata.matrices.matrix import ALL, Matrix
 from riata.matrices.moments import Moments, Products, target_moments
-from riata.positive import upper_squares
+from riata.positive import mirrored, upper_squares
 from riata.scipy_later import linalg
 from riata.scipy_later import sparse as sp
 
@@ -208,8 +208,9 @@ def _squares(X: np.ndarray, shift: np.ndarray, curvature: np.ndarray) -> np.ndar
     root = root[rows]
     A = X[rows] - shift
     A *= root[:, None]
-    upper = np.triu(upper_squares(A))
-    products: np.ndarray = upper + np.triu(upper, 1).T + np.outer(root @ A, shift)
+    products = mirrored(upper_squares(A))
+    if shift.any():
+        products += np.outer(root @ A, shift)
     return products
 
 

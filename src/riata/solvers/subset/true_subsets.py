@@ -10,7 +10,7 @@ from riata.arrays import at_least, to_host
 from riata.data.dataset import Dataset
 from riata.objective import Problem, empty_intercept
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, balancing_shares
-from riata.solvers.subset.refit import Refits, solved
+from riata.solvers.subset.refit import Refits, least_curvature, solved
 from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
 
 STEPS = 5  # of Newton;
@@ -53,10 +53,10 @@ class TrueSubsets:
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
         w, price = np.where(self._of_columns(node.state) < 0, 0.0, node.w), node.price
         best = self._at(node.state, k, w, price, np.zeros(len(node.state)))
-        for _ in range(STEPS if k > 0 else STEPS_ALONE):
+        for n_steps in range(STEPS if k > 0 else STEPS_ALONE):
             if best.bound >= target:
                 break
-            aim = self._step(node.state, k, best)
+            aim = self._step(node.state, k, best, n_steps)
             gained = best.bound
             for share in SHARES_OF_STEP:
                 trial = self._at(node.state, k, best.w + share * (aim.w - best.w), aim.price, aim.shares)
@@ -114,12 +114,12 @@ class TrueSubsets:
             b += step
         return z + b
 
-    def _step(self, state: np.ndarray, k: int, at: Relaxed) -> Relaxed:
+    def _step(self, state: np.ndarray, k: int, at: Relaxed, n_steps: int = 0) -> Relaxed:
         """The relaxation of the local quadratic there, on the columns that matter."""
         reliefs = self.costs.reliefs(at.r)
         matters = (state == 1) | (at.w != 0.0) | ((state == 0) & (reliefs > MATTERS * at.price))
         columns = np.flatnonzero(matters)
-        quadratic = self._local(columns, at)
+        quadratic = self._local(columns, at, n_steps)
         if k <= 0 and np.all(state[columns] == 1) and np.isinf(quadratic.costs.limit).all():  # a single model
             w = np.zeros(self.n_weights)
             w[columns] = solved(quadratic.G + np.diag(quadratic.costs.ridge), quadratic.c)
@@ -130,12 +130,12 @@ class TrueSubsets:
         whole[columns], shares[columns] = found.w, found.shares
         return Relaxed(found.bound, whole, at.r, shares, found.price)
 
-    def _local(self, columns: np.ndarray, at: Relaxed) -> Quadratic:
-        """The local quadratic of some columns at a point."""
+    def _local(self, columns: np.ndarray, at: Relaxed, n_steps: int) -> Quadratic:
+        """The local quadratic of some columns at a point, after so many steps."""
         with np.errstate(over="ignore", invalid="ignore"):  # on the way to the intercept a step may be too long
             z = self._centred(self._X @ at.w)
         A = self._X[:, columns]
-        D = self._weight * at_least(self._loss.second_derivative(self._y, z), self._loss.least_curvature)
+        D = self._weight * at_least(self._loss.second_derivative(self._y, z), least_curvature(self._loss, n_steps))
         G = A.T @ (D[:, None] * A)
         if self._fit_intercept:
             by_d = D @ A
