@@ -43,11 +43,11 @@ def test_buckets_are_named_by_the_first_two_strings_seen(rng, portions, merged):
         seen = expected.setdefault(str(bucket), [])
         if string not in seen:
             seen.append(string)
-    found = BucketNames()
+    found = BucketNames(5)
     for rows in np.array_split(np.arange(len(strings)), portions):
         part = pa.array(strings).take(pa.array(rows))
-        other = BucketNames() if merged else found
-        other.add(bucket_of(hashes_of(part), 5), hashes_of(part), part)
+        other = BucketNames(5) if merged else found
+        other.add(hashes_of(part), part)
         if merged:
             found.merge(other)
     wanted = {b: "|".join(seen[:2] + ["..."] * (len(seen) > 2)) for b, seen in expected.items()}

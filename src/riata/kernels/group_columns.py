@@ -44,8 +44,8 @@ def sweeps_over_groups(
 ) -> float:
     """Cyclic sweeps over the active groups: proximal steps on each, by the products of its columns.
 
-    Updates v, and the slopes t of the rows but for the change of the constant c, which is returned. `room` has three rows
-    of as many numbers as there are columns.
+    Updates v, and the slopes t of the rows but for the change of the constant c, which is returned. `room` has three
+    rows of as many numbers as there are columns.
     """
     D, sums, means, starts, places, products, steepness, steps, by_group, by_feature, scale = quadratic
     before, slope, changes = room[0], room[1], room[2]

@@ -107,7 +107,7 @@ class HashedCategory(HashedNames):
         buckets = bucket_of(hashes, self.bits)
         if isinstance(self.bucket_names, GrowingNames):
             there = slice(None) if missing is None else ~missing
-            self.bucket_names.add(buckets[there], hashes[there], strings.drop_null())
+            self.bucket_names.add(hashes[there], strings if missing is None else strings.drop_null())
         if missing is not None:
             buckets[missing] = n
         return Codes(levels.of_rows(buckets, n), n + 1)
@@ -157,11 +157,11 @@ class CategoryLearner(Learner):
         assert self.buckets is not None
         hashes = hashes_of(levels)
         self.distinct.add(hashes)
-        self.buckets.add(bucket_of(hashes, self.bits), hashes, levels)
+        self.buckets.add(hashes, levels)
 
     def _start_hashing(self) -> None:
         if self.buckets is None:
-            self.buckets = BucketNames()
+            self.buckets = BucketNames(self.bits)
             self.target_sums.forget()
             self._name(string_array(list(self.counts), pa.string()))
 

@@ -6,6 +6,8 @@ for columns that are sorted by group. Where rows are fewer than columns this cos
 of columns (`group_quadratic`). Proximal steps go from group to group, with extrapolations in between.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from riata.kernels.coordinate import add_columns, column_slopes, column_sums
@@ -51,10 +53,10 @@ class _GroupDescent:
         means = sums / self.weight if self.centred and self.weight > 0.0 else np.zeros(len(sums))
         scale = np.ascontiguousarray(np.broadcast_to(np.asarray(penalty.scale, dtype=np.float64), len(v0)))
         starts = np.searchsorted(penalty.groups, np.arange(penalty.n_groups + 1))
-        blocks = [_products(columns, D, sums, means, *ends) for ends in zip(starts, starts[1:], strict=False)]
+        blocks = [_products(columns, D, sums, means, *ends) for ends in pairwise(starts)]
         steepness = np.array([
             _steepness(block, scale[first:last], float(squares[first:last].max()))
-            for block, first, last in zip(blocks, starts, starts[1:], strict=False)
+            for block, (first, last) in zip(blocks, pairwise(starts), strict=True)
         ])  # fmt: skip
         places = np.concatenate([[0], np.cumsum(np.diff(starts) ** 2)])
         products = np.concatenate([block.ravel() for block in blocks])

@@ -6,8 +6,9 @@
 | `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
 
-`GatheredColumns` has group Lassos, too, where columns are many more than the entries of one. Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. Where a model
-has nearly as many features as rows and many more want in, `GatheredColumns` has all of them (`crowded`).
+Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. Where a model has nearly as many
+features as rows and many more want in, `GatheredColumns` has all of them (`crowded`). Group Lassos have the first two:
+columns, group by group, where they are more than the entries of one.
 
 Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways; several targets have
 `TargetsCurvature`, the curvature of the columns alone.
