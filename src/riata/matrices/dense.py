@@ -164,8 +164,12 @@ class DenseMatrix(Matrix):
 
 
 def _products(X: np.ndarray, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
-    A, left_mean = _centred(X, weight, left)
-    B, right_mean = (A, left_mean) if left is right else _centred(X, weight, right)
+    B, right_mean = _centred(X, weight, right)
+    last = len(right) - len(left)
+    if np.array_equal(right[last:], left):  # as where features joined a working set
+        A, left_mean = B[:, last:], right_mean[last:]
+    else:
+        A, left_mean = _centred(X, weight, left)
     return Products(float(weight.sum()), left_mean, right_mean, (A.T @ B).astype(np.float64))
 
 

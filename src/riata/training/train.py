@@ -26,6 +26,7 @@ from riata.training.checks import (
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients
 from riata.training.joined_fits import joined
+from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import mean_of_empty_model
 from riata.training.one_margin import Warn, fit_margin
 from riata.training.polishing import (
@@ -127,6 +128,7 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     """A regression."""
     passes_before, folds = data.passes, _folds(data, spec)
     data = rows_or_statistics(data, spec, folds)
+    spec = number_by_spread(spec, data)
     others = None if validation is None else rows_seen(validation, spec)
     check_target_varies(data)
     if spec.loss_function.levels:

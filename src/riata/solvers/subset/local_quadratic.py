@@ -21,6 +21,7 @@ Weights and products here are in units that give H a unit diagonal; `coefficient
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -159,7 +160,7 @@ class LocalQuadratic:
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All its attributes but the problem and the way it makes rows, for checkpoints."""
-        names = vars(self).keys() - {"problem", "_rows_ahead", "_at_once"}
+        names = vars(self).keys() - {"problem", "_rows_ahead", "_at_once", "costs"}
         return {f"model.{name}": np.asarray(getattr(self, name)) for name in names}
 
     @classmethod
@@ -210,7 +211,7 @@ class LocalQuadratic:
         """Whether all features that vary are candidates."""
         return bool(np.count_nonzero(self._diagonal[self.candidates]) == np.count_nonzero(self._diagonal))
 
-    @property
+    @cached_property
     def costs(self) -> Costs:
         """What coefficients pay, in units of the quadratic; columns that do not vary pay enough to stay out."""
         ridge, limit, groups, _ = Costs.of(self.problem)
@@ -352,7 +353,7 @@ class LocalQuadratic:
         in_data = W / self._unit[:, None]
 
         def part(chunk: Chunk) -> np.ndarray:
-            D = self._by_row(chunk)[2]
+            D = self._curvature(chunk)
             return chunk.X.slopes(D[:, None] * chunk.X.margins(in_data, -self._shift @ in_data))
 
         by_z = self.problem.data.sum(part) - np.outer(self._shift + self._centre, self._by_d @ in_data)
@@ -401,7 +402,7 @@ class LocalQuadratic:
         all_w[support] = w
 
         def part(chunk: Chunk) -> np.ndarray:
-            u = self._by_row(chunk)[2] * chunk.X.margins(all_w, -self._shift @ all_w)
+            u = self._curvature(chunk) * chunk.X.margins(all_w, -self._shift @ all_w)
             return chunk.X.centred_slopes(self._shift, u)
 
         by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre
@@ -438,14 +439,20 @@ class LocalQuadratic:
 
     def _by_row(self, chunk: Chunk) -> tuple[Array, Array, Array]:
         """s loss, s loss' and s loss'' of every row."""
-        X, y, weight, _ = chunk
-        z = X.margins(self.w, self.b)
+        y, weight, loss = chunk.y, chunk.weight, self.problem.loss
+        z = chunk.X.margins(self.w, self.b)
+        return weight * loss.value(y, z), weight * loss.derivative(y, z), self._curvature_at(chunk, z)
+
+    def _curvature(self, chunk: Chunk) -> Array:
+        """s loss'' of every row: that of a quadratic loss is the same at all margins."""
+        return self._curvature_at(chunk, chunk.y if self.problem.loss.quadratic else chunk.X.margins(self.w, self.b))
+
+    def _curvature_at(self, chunk: Chunk, z: Array) -> Array:
         loss = self.problem.loss
-        curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
-        D = weight * curvature
+        D = chunk.weight * at_least(loss.second_derivative(chunk.y, z), loss.least_curvature)
         if not loss.quadratic and namespace(D) is np:
             D[D <= DROPPED_CURVATURE * D.max(initial=0.0)] = 0.0
-        return weight * loss.value(y, z), weight * loss.derivative(y, z), D
+        return D
 
     def _part(self, chunk: Chunk, columns: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
         """What a chunk adds to the sums over its rows, and to the products of some columns with all."""
@@ -457,6 +464,6 @@ class LocalQuadratic:
     def _multiplied(self, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
         """Products of columns `left` with columns `right` (None: all), weighted by D: one pass."""
         products: np.ndarray = self.problem.data.sum(
-            lambda chunk: chunk.X.column_products(self._by_row(chunk)[2], self._shift, left, right)
+            lambda chunk: chunk.X.column_products(self._curvature(chunk), self._shift, left, right)
         )
         return products
