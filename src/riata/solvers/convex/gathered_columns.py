@@ -19,9 +19,11 @@ import numpy as np
 from riata.data.in_memory import InMemory
 from riata.losses import Loss
 from riata.objective import FirstOrder, Problem, duality_gap, first_order
+from riata.penalties import GroupLasso
 from riata.solvers.convex.column_quadratic import minimise_along_columns
 from riata.solvers.convex.columns import Columns, one_by_one
 from riata.solvers.convex.curvature import Point
+from riata.solvers.convex.group_column_quadratic import minimise_groups_along_columns
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS
 from riata.threads import one_blas_thread
 
@@ -53,7 +55,7 @@ class GatheredColumns:
     ) -> Point:
         """The minimum of F over these features, up to a gap of `enough`, from a guess that has no others."""
         w, b = guess
-        penalty = problem.penalty.of(self.features)  # type: ignore[attr-defined] # it is an elastic net
+        penalty = problem.penalty.of(self.features)  # type: ignore[attr-defined] # all that come here have it
         restricted = replace(problem, data=self.rows, penalty=penalty, start=None)
         with one_blas_thread():
             v, b = self._minimise(restricted, w[self.features], b, enough)
@@ -66,6 +68,7 @@ class GatheredColumns:
         loss, penalty = problem.loss, problem.penalty
         y, weight = problem.data.targets()
         weight = weight / weight.sum()
+        minimise = minimise_groups_along_columns if isinstance(penalty, GroupLasso) else minimise_along_columns
         at, damping = first_order(problem, v, b), 0.0
         F = at.loss + penalty.value(v)
         for _ in range(STEPS):
@@ -76,7 +79,7 @@ class GatheredColumns:
             u = weight * loss.derivative(y, z)
             D = weight * _curvature(loss, y, z, damping)
             target = enough if loss.quadratic else max(FORCING * min(gap, F), FORCING * enough)
-            v_far, b_step = minimise_along_columns(problem, self.columns, u, D, v, target)
+            v_far, b_step = minimise(problem, self.columns, u, D, v, target)
             v_step, share, v_new = v_far - v, 1.0, v_far
             b_step -= float(self.origin @ v_step)
             for _ in range(HALVINGS):
