@@ -54,6 +54,7 @@ def test_buckets_are_named_by_the_first_two_strings_seen(rng, portions, merged):
     named = found.named()
     assert dict(named) == wanted
     assert dict(named.items()) == wanted
+    assert {str(b): found.name_of(b) for b in range(2**5) if found.name_of(b) is not None} == wanted
     assert {str(named.bucket_named(name, 5)): name for name in wanted.values()} == wanted
     assert named.bucket_named("none of them", 5) is None
     assert str(2**5) not in named

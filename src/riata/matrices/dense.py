@@ -125,6 +125,12 @@ class DenseMatrix(Matrix):
         A = curvature[rows, None] * (there._some(left) - shift[left])
         return transposed_product(A, there.array if right is None else there._some(right))
 
+    def stored_in_columns(self) -> np.ndarray:
+        return np.full(self.shape[1], self.shape[0])
+
+    def stored_less(self, shift: np.ndarray) -> "DenseMatrix":
+        return DenseMatrix((self.array - shift).astype(self.array.dtype, copy=False))
+
     def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "DenseMatrix":
         A = np.empty((self.shape[0], len(columns) + 1))
         np.subtract(self._some(columns), mean, out=A[:, :-1])
@@ -170,7 +176,7 @@ def _products(X: np.ndarray, weight: np.ndarray, left: np.ndarray, right: np.nda
         A, left_mean = B[:, last:], right_mean[last:]
     else:
         A, left_mean = _centred(X, weight, left)
-    return Products(float(weight.sum()), left_mean, right_mean, (A.T @ B).astype(np.float64))
+    return Products(float(weight.sum()), left_mean, right_mean, (A.T @ B).astype(np.float64, copy=False))
 
 
 def _centred(X: np.ndarray, weight: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

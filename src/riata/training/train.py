@@ -191,8 +191,9 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
     """One class against the rest, for each of them; of two the second against the first."""
     if data.single_pass:
         raise OptionError(
-            "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
-            "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
+            f"solver {spec.solver_name!r} counts classes before it learns them, and these rows are read once: take "
+            "solver 'online', which learns them as they come, or leave one_pass out and keep a stream while it is read "
+            "(cache=True)"
         )
     classes, passes_before = np.asarray(data.classes), data.passes
     if spec.threshold is not None and len(classes) != 2:

@@ -70,6 +70,9 @@ class BucketNames:
         self._hashes = np.zeros((1 << bits, 2), dtype=np.uint64)  # of the first two
         self._kept: list[tuple[np.ndarray, np.ndarray, pa.Array]] = []  # (bucket, place: 0 or 1, string)
         self.version = 0  # changes with the names
+        self._order_version = -1  # of the names when their buckets were put in order
+        self._order = self._in_order = np.zeros(0, np.int32)
+        self._starts = np.zeros(1, np.int64)
 
     def add(self, hashes: np.ndarray, strings: pa.Array) -> None:
         """Take in strings, in the order in which they were seen, with their hashes."""
@@ -89,6 +92,24 @@ class BucketNames:
                 self.add(later._hashes[buckets[chosen], place], strings.filter(arrow_of(chosen)))
         self._seen[later._seen == 3] = 3
         self.version += 1
+
+    def name_of(self, bucket: int) -> str | None:
+        """The name of one bucket, without those of the others; None where it has none."""
+        if self._order_version != self.version:  # of millions of names: sorted once
+            kept = [buckets for buckets, *_ in self._kept]
+            self._starts = np.cumsum([0, *map(len, kept)])
+            together = np.concatenate([np.zeros(0, np.int32), *kept])
+            self._order = np.argsort(together, kind="stable").astype(np.int32)
+            self._in_order, self._order_version = together[self._order], self.version
+        first, last = np.searchsorted(self._in_order, [bucket, bucket + 1])
+        found = {}
+        for at in self._order[first:last].tolist():
+            part = int(np.searchsorted(self._starts, at, side="right")) - 1
+            _, places, strings = self._kept[part]
+            row = at - int(self._starts[part])
+            found[int(places[row])] = strings[row].as_py()
+        more = ["..."] if found and self._seen[bucket] == 3 else []
+        return "|".join([*(found[place] for place in sorted(found)), *more]) if found else None
 
     def named(self) -> "NamedBuckets":
         """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
@@ -132,13 +153,18 @@ class NamedBuckets(Mapping[str, str]):
         return dict(zip(map(str, self.buckets.tolist()), self.names.to_pylist(), strict=True)).items()
 
     def bucket_named(self, name: str, bits: int) -> int | None:
-        """The bucket of a name, among 2^bits: that of the first string in it, which ends at a bar or with the name."""
-        ends = [i for i, letter in enumerate(name) if letter == "|"]
-        for end in [*ends, len(name)]:
-            bucket = hash_of(name[:end]) >> (64 - bits)
-            if self.get(str(bucket)) == name:
-                return bucket
-        return None
+        """The bucket of a name, among 2^bits."""
+        return bucket_named(self, name, bits)
+
+
+def bucket_named(names: Mapping[str, str], name: str, bits: int) -> int | None:
+    """The bucket of a name, among 2^bits: that of the first string in it, which ends at a bar or with the name."""
+    ends = [i for i, letter in enumerate(name) if letter == "|"]
+    for end in [*ends, len(name)]:
+        bucket = hash_of(name[:end]) >> (64 - bits)
+        if names.get(str(bucket)) == name:
+            return bucket
+    return None
 
 
 NO_NAMES = NamedBuckets(np.zeros(0, np.int64), string_array([], pa.large_string()))
@@ -161,10 +187,13 @@ class GrowingNames(Mapping[str, str]):
 
     def bucket_named(self, name: str, bits: int) -> int | None:
         """The bucket of a name, among 2^bits."""
-        return self._now.bucket_named(name, bits)
+        return bucket_named(self, name, bits)
 
     def __getitem__(self, bucket: str) -> str:
-        return self._now[bucket]
+        name = self._buckets.name_of(int(bucket))
+        if name is None:
+            raise KeyError(bucket)
+        return name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._now)
