@@ -8,7 +8,6 @@ import math
 import warnings
 from functools import cache
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 import numpy as np
