@@ -5,11 +5,24 @@ import numpy as np
 from riata.scipy_later import linalg
 from riata.small_work import of_thread
 
+BLOCK = 128  # rows and columns
+
 
 def upper_squares(A: np.ndarray) -> np.ndarray:
     """The upper half of A'A, for half the work of a product; below it lies anything."""
     squares: np.ndarray = linalg.blas.dsyrk(1.0, A.T) if of_thread.work is None else A.T @ A
     return squares
+
+
+def mirrored(upper: np.ndarray) -> np.ndarray:
+    """The symmetric matrix of this upper half, in its place and in the order of rows: block by block, for the cache."""
+    n = len(upper)
+    for i in range(0, n, BLOCK):
+        j = min(i + BLOCK, n)
+        own = np.triu(upper[i:j, i:j])
+        upper[i:j, i:j] = own + np.triu(own, 1).T
+        upper[j:, i:j] = upper[i:j, j:].T
+    return upper if upper.flags.c_contiguous else upper.T
 
 
 def solve_positive(H: np.ndarray, right: np.ndarray) -> np.ndarray | None:

@@ -43,7 +43,7 @@ def encoders():
         for missing in (False, True):
             yield lambda rare=rare, missing=missing: Category("c", some, rare, missing)
     yield lambda: HashedCategory("c", 5, {})
-    yield lambda: HashedCategory("c", 3, GrowingNames(BucketNames()))
+    yield lambda: HashedCategory("c", 3, GrowingNames(BucketNames(3)))
 
 
 @pytest.mark.parametrize("make", list(encoders()))

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import riata
+from riata.data.columns.maps import HashedMap, named_values
+from riata.data.columns.strings import bucket_of, hashes_of
 from riata.data.formats.files import find_files, sniff
 from riata.data.formats.named_lines import Libffm, VowpalWabbit
 from riata.errors import DataError
+from riata.kernels.csr import SOUND, worst_fault
 
 
 def slow_vw(line):
@@ -165,6 +168,35 @@ def test_many_names_are_hashed_and_models_keep_those_they_use(solver, tmp_path, 
     (tmp_path / "new.vw").write_text("|n seen:3 |c ad=1 what\n|c ad=2\n|z z\n")
     p = again.predict_proba(tmp_path / "new.vw")[:, list(again.classes).index(1.0)]
     assert p[0] > p[2] > p[1]
+
+
+@pytest.mark.parametrize("bits", [3, 12])
+@pytest.mark.parametrize(("kind", "line"), [(VowpalWabbit, "1 |s {} |é :2 :3"), (Libffm, "1 {}")])
+def test_names_that_were_hashed_as_they_were_read_are_those_of_their_letters(kind, line, bits, tmp_path, rng):
+    n_names = [*rng.integers(0, 60, 30), 300]  # one row is long
+    name = "a{}:2" if kind is VowpalWabbit else "4:{}:2"
+    rows = [line.format(" ".join(name.format(i % 97) for i in rng.integers(0, 10**6, n))) for n in n_names]
+    (tmp_path / "x").write_text("\n".join(rows))
+    source = kind(find_files(str(tmp_path / "x")), block_bytes=1 << 20)
+    plain, hashed = [], []
+    for found in (plain, hashed):
+        found.extend(batch.column("X") for batch in source.batches(["X"], 100))
+        source.as_codes()
+    for before, after in zip(plain, hashed, strict=True):
+        names = named_values(before, "X").names
+        assert np.array_equal(named_values(after, "X").given_hashes, hashes_of(names))
+        assert before.keys == after.keys
+        dense = np.zeros((len(before), 2**bits))
+        of_row = np.repeat(np.arange(len(before)), np.diff(before.offsets.to_numpy()))
+        np.add.at(dense, (of_row, bucket_of(hashes_of(names), bits)), before.items.to_numpy())
+        encoder = HashedMap("X", bits, {})
+        for X in (
+            encoder.encode([after], np.float32),
+            encoder.encode([after[:-1]], float),
+            encoder.encode([before], float),
+        ):
+            assert np.array_equal(X.toarray(), dense[: X.shape[0]])
+            assert worst_fault(X.indptr, X.indices, X.shape[1])[0] == SOUND
 
 
 def test_maps_of_other_files_are_features(tmp_path):

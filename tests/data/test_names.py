@@ -43,17 +43,18 @@ def test_buckets_are_named_by_the_first_two_strings_seen(rng, portions, merged):
         seen = expected.setdefault(str(bucket), [])
         if string not in seen:
             seen.append(string)
-    found = BucketNames()
+    found = BucketNames(5)
     for rows in np.array_split(np.arange(len(strings)), portions):
         part = pa.array(strings).take(pa.array(rows))
-        other = BucketNames() if merged else found
-        other.add(bucket_of(hashes_of(part), 5), hashes_of(part), part)
+        other = BucketNames(5) if merged else found
+        other.add(hashes_of(part), part)
         if merged:
             found.merge(other)
     wanted = {b: "|".join(seen[:2] + ["..."] * (len(seen) > 2)) for b, seen in expected.items()}
     named = found.named()
     assert dict(named) == wanted
     assert dict(named.items()) == wanted
+    assert {str(b): found.name_of(b) for b in range(2**5) if found.name_of(b) is not None} == wanted
     assert {str(named.bucket_named(name, 5)): name for name in wanted.values()} == wanted
     assert named.bucket_named("none of them", 5) is None
     assert str(2**5) not in named

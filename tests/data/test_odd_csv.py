@@ -329,6 +329,16 @@ def test_a_column_that_a_model_knows_as_numbers_is_no_time(tmp_path, rng):
     assert_allclose(model.predict(str(tmp_path / "late.csv")), model.predict(late), rtol=1e-9)
 
 
+def test_years_beside_an_empty_cell_over_the_names_of_rows_are_names(tmp_path):
+    rows = ['"Food",22.2,44.5,59.6', '"Household",10.5,15.5,29', '"Medical",3.53,5.76,9.71', '"Private",.341,.974,2.45']
+    (tmp_path / "spent.csv").write_text("\n".join(['"","1940","1950","1960"', *rows]) + "\n")
+    data = riata.open(tmp_path / "spent.csv", "1960")
+    assert data.n_rows == 4
+    assert {"1940", "1950"} < set(data.feature_names)
+    (tmp_path / "plain.csv").write_text("\n".join([",22.2,44.5,59.6", *rows]) + "\n")
+    assert riata.open(tmp_path / "plain.csv", "59.6", csv={"header": True}).n_rows == 4
+
+
 def test_a_first_row_with_gaps_is_no_header(tmp_path):
     rows = ["1\t\t5\t05db9164", "0\t2\t\t68fd1e64", "0\t3\t1\t05db9164", "1\t\t2\t8cf07265"] * 20
     (tmp_path / "log.tsv").write_text("\n".join(rows) + "\n")

@@ -13,7 +13,14 @@ from sklearn.linear_model import Lasso, LinearRegression, Ridge
 import riata
 from chunked import Chunked
 from riata.cli import main
+from riata.data.in_memory import InMemory
 from riata.errors import OptionError
+from riata.objective import Problem
+from riata.training import first_fit
+from riata.training.first_fit import with_first_fit
+from riata.training.offsets import with_offsets
+from riata.training.ridge_by_passes import ridge_by_passes
+from riata.training.ridge_by_rows import goes_by_rows, ridge_by_rows
 from riata.training.spec import Spec
 from riata.training.univariate import single_fits
 
@@ -59,6 +66,44 @@ def test_the_adaptive_lasso_is_a_lasso_with_factors_of_its_first_fit(rows, name,
     assert found.gap_ <= 1e-10
     chunked = riata.SparseRegressor(alpha=0.2, penalty=name, tol=1e-11).fit(Chunked(X, y, 9, weight=weight))
     assert_allclose(chunked.coef_, found.coef_, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_ridge_of_many_features_is_that_of_few(rows, monkeypatch, loss, fit_intercept):
+    X, y, weight = rows
+    y = {"squared": y, "logistic": np.sign(y - np.median(y) + 0.01), "poisson": np.round(np.abs(y))}[loss]
+    data = Chunked(X, y, 9, weight=weight)
+    spec = Spec(loss=loss, penalty="adaptive", fit_intercept=fit_intercept)
+    expected = with_first_fit(data, spec).factors
+    monkeypatch.setattr(first_fit, "MANY_FEATURES", 0)
+    assert_allclose(with_first_fit(data, spec).factors, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_ridge_of_more_features_than_rows_is_the_same_both_ways(rng, loss, fit_intercept):
+    X, weight, exposure = rng.normal(size=(30, 60)) + 2.0, rng.uniform(0.5, 2.0, 30), rng.uniform(0.5, 2.0, 30)
+    X[:, 3] = 1.0
+    y = np.where(X[:, 0] > 2.0, 1.0, -1.0) if loss == "logistic" else rng.poisson(np.exp(X[:, 0] - 2.0) * exposure)
+    data = InMemory(X, y, weight, offset=np.log(exposure))
+    data, spec = with_offsets(data, Spec(loss=loss, penalty="adaptive", fit_intercept=fit_intercept))
+    problem = Problem(data, spec.loss_function, spec.family.at(0.0), fit_intercept)
+    assert goes_by_rows(problem)
+    assert_allclose(ridge_by_rows(problem, 0.05, None), ridge_by_passes(problem, 0.05), atol=1e-6)
+
+
+def test_the_adaptive_lasso_of_far_more_features_than_rows(rng):
+    X = rng.normal(size=(100, 20_000))
+    y = 3.0 * X[:, 0] - 2.0 * X[:, 7] + rng.normal(size=100)
+    model = riata.SparseRegressor(alpha=0.3, penalty="adaptive").fit(X, y)
+    assert model.gap_ <= 1e-6
+    kernel = X - X.mean(axis=0)
+    kernel /= kernel.std(axis=0)
+    b = kernel.T @ np.linalg.solve(kernel @ kernel.T + 0.1 * len(y) * np.eye(len(y)), y - y.mean())
+    lasso = riata.SparseRegressor(alpha=0.3, penalty_factors=np.abs(b).max() / np.abs(b)).fit(X, y)
+    assert_allclose(model.coef_, lasso.coef_, atol=1e-4)
+    assert {0, 7} <= set(model.get_support(indices=True))
 
 
 @pytest.mark.parametrize("penalty", ["adaptive", "unilasso"])
@@ -145,7 +190,7 @@ def test_the_command_line_and_the_page_say_what_was_done(tmp_path, monkeypatch, 
             "which 'quantile:0.5' does not have: take penalty 'adaptive:marg",
         ),
         ({"penalty": "adaptive", "groups": np.arange(D)}, "a factor of its own, which groups do not have"),
-        ({"penalty": "adaptive", "memory": 1000}, "a first fit of all 10 features needs"),
+        ({"penalty": "adaptive:unpenalised", "memory": 1000}, "a first fit of all 10 features without a penalty needs"),
         ({"penalty": "unilasso", "nonnegative": True}, "has bounds of its own, and does not go with nonnegative"),
         ({"penalty": "unilasso", "k": 2, "alpha": None}, "has a strength alpha and no k"),
         ({"penalty": "unilasso", "solver": "cd"}, "goes with solver 'exact', not with 'cd'"),

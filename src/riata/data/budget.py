@@ -17,7 +17,7 @@ DEFAULT_MEMORY = "512MB"
 SMALLEST = 10**6
 LARGE_ARRAY = 4 << 20  # bytes: the memory of larger ones is returned when they are freed
 SMALL = 256 * 10**6  # bytes: of a smaller budget, nothing that was freed is kept
-MOMENT = 100  # milliseconds: about as long as a few batches take
+MOMENT = 1000  # milliseconds: as long as a few batches take, also on a busy machine
 LARGEST_CHUNK = 64 << 20  # larger chunks save nothing
 LARGEST_BLOCK = 4 << 20  # of a file read at once
 LOOK_COLUMN, TEXT_COLUMN = 7_500, 25_000  # bytes of a column of a text file: for a first look at it, and to read it
@@ -68,7 +68,7 @@ def in_memory_bytes(memory: int) -> int:
 
 def block_bytes(memory: int) -> int:
     """How many bytes of a text file are parsed at once."""
-    return min(max(memory // 64, 1 << 16), LARGEST_BLOCK)
+    return min(max(memory // 64, 1 << 16), LARGEST_BLOCK if memory > SMALL else LARGEST_BLOCK // 2)
 
 
 def check_text_columns(n_columns: int, each: int, memory: int, what: str) -> None:

@@ -74,8 +74,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         for each feature. None is no bound; 0 must be possible. Of a column of levels also their order, such as
         "low<mid<high", "increasing" or "decreasing", in which their coefficients rise. With solver "exact".
     loss : {"squared", "huber", "quantile", "binomial", "poisson", "negative-binomial", "gamma", "tweedie"} or Loss
-        Least squares, its robust cousin (bent at 1.35), a quantile such as "quantile:0.95", or half the deviance of
-        successes among ``trials``, or of counts and amounts of mean exp(X @ w + b). Or a `riata.losses.Loss`.
+        Least squares, its robust cousin (bent at 1.35 spreads of y, or at 5 as "huber:5"), a quantile such as
+        "quantile:0.95", or half the deviance of successes among ``trials``, or of counts and amounts of mean
+        exp(X @ w + b). Or a `riata.losses.Loss`.
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
     fit_intercept : bool, default=True

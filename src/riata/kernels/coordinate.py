@@ -85,7 +85,7 @@ class ColumnQuadratic(NamedTuple):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def _along(features: np.ndarray | None, values: np.ndarray, t: np.ndarray) -> float:
+def along_column(features: np.ndarray | None, values: np.ndarray, t: np.ndarray) -> float:
     """sum_i t_i a_i of one column."""
     total = 0.0
     for p in range(values.shape[0]):
@@ -112,7 +112,9 @@ def _add(features: np.ndarray | None, values: np.ndarray, factor: float, z: np.n
 
 
 @compiled(nogil=True, fastmath=FAST)
-def _add_weighted(features: np.ndarray | None, values: np.ndarray, factor: float, D: np.ndarray, t: np.ndarray) -> None:
+def move_along_column(
+    features: np.ndarray | None, values: np.ndarray, factor: float, D: np.ndarray, t: np.ndarray
+) -> None:
     """t_i += factor D_i a_i."""
     for p in range(values.shape[0]):
         i = p if features is None else features[p]
@@ -132,7 +134,7 @@ def column_slopes(columns: Rows, t: np.ndarray, slopes: np.ndarray) -> None:
     """Write sum_i t_i a_ij of every column."""
     for j in range(slopes.shape[0]):
         features, values = entries(columns, j)
-        slopes[j] = _along(features, values, t)
+        slopes[j] = along_column(features, values, t)
 
 
 @compiled(nogil=True)
@@ -177,11 +179,11 @@ def sweeps_along_columns(
             features, values = entries(columns, j)
             visited += stored[j]
             old = v[j]
-            slope = _along(features, values, t) + constant * sums[j] + l2[j] * old
+            slope = along_column(features, values, t) + constant * sums[j] + l2[j] * old
             new = best_value(curvature * old - slope, l1[j], lower[j], upper[j], curvature)
             change, gains[k] = new - old, 0.0
             if change != 0.0:
-                _add_weighted(features, values, change, D, t)
+                move_along_column(features, values, change, D, t)
                 constant -= change * means[j]
                 gains[k] = -change * (slope + 0.5 * curvature * change) - l1[j] * (abs(new) - abs(old))
                 decrease += gains[k]

@@ -1,4 +1,5 @@
-"""Losses with a parameter, one row at a time: the twins of gamma, Tweedie, negative binomial and quantiles.
+"""Losses with a parameter, one row at a time: the twins of Huber, gamma, Tweedie, negative binomial
+and quantiles.
 
 They are apart from the losses that a bare integer stands for, so that only fits of these compile them.
 """
@@ -7,13 +8,17 @@ import math
 
 from riata.kernels.compiled import compiled
 
-GAMMA, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE = 5, 6, 7, 8
+HUBER, GAMMA, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE = 3, 5, 6, 7, 8
 LARGEST = 700.0  # exp overflows above 709
 
 
 @compiled(inline="always")
 def deviance_value(code: int, parameter: float, y: float, z: float) -> float:
     """The loss itself."""
+    if code == HUBER:
+        r = abs(y - z)
+        near = min(r, parameter)
+        return near * (r - 0.5 * near)
     if code == GAMMA:
         excess = math.log(y) - z
         return math.expm1(min(excess, LARGEST)) - excess
@@ -32,6 +37,8 @@ def deviance_value(code: int, parameter: float, y: float, z: float) -> float:
 @compiled(inline="always")
 def deviance_derivative(code: int, parameter: float, y: float, z: float) -> float:
     """d loss / dz."""
+    if code == HUBER:
+        return min(max(z - y, -parameter), parameter)
     if code == GAMMA:
         return -math.expm1(min(math.log(y) - z, LARGEST))
     if code == TWEEDIE:
@@ -46,6 +53,8 @@ def deviance_derivative(code: int, parameter: float, y: float, z: float) -> floa
 @compiled(inline="always")
 def deviance_second_derivative(code: int, parameter: float, y: float, z: float) -> float:
     """d^2 loss / dz^2."""
+    if code == HUBER:
+        return 1.0 if abs(y - z) < parameter else 0.0
     if code == GAMMA:
         return math.exp(min(math.log(y) - z, LARGEST))
     if code == TWEEDIE:

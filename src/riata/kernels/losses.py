@@ -15,6 +15,7 @@ from typing import Any
 from riata.kernels.compiled import before_compiling, compiled
 from riata.kernels.deviances import (
     GAMMA,
+    HUBER,
     NEGATIVE_BINOMIAL,
     QUANTILE,
     TWEEDIE,
@@ -24,10 +25,9 @@ from riata.kernels.deviances import (
 )
 from riata.kernels.rows import FAST
 from riata.losses import Loss
-from riata.losses.huber import HUBER_BEND
 
-CODES = (0, 1, 2, 3, 4, 9)  # of the losses below
-CODES_OF_PAIRS = (GAMMA, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE)
+CODES = (0, 1, 2, 4, 9)  # of the losses below
+CODES_OF_PAIRS = (HUBER, GAMMA, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE)
 Coded = int | tuple[int, float]  # a loss, as compiled loops take it
 
 
@@ -78,8 +78,6 @@ def _derivative(code: int, y: float, z: float) -> float:
         return -y / (1.0 + math.exp(min(y * z, 700.0)))  # exp overflows above 709
     if code == 2:
         return -y * max(1.0 - y * z, 0.0)
-    if code == 3:
-        return min(max(z - y, -HUBER_BEND), HUBER_BEND)
     if code == 9:
         e = math.exp(-abs(z))
         up, down = (1.0, e) if z > 0.0 else (e, 1.0)
@@ -103,8 +101,6 @@ def _second_derivative(code: int, y: float, z: float) -> float:
         return e / (1.0 + e) ** 2
     if code == 2:
         return 1.0 if y * z < 1.0 else 0.0
-    if code == 3:
-        return 1.0 if abs(y - z) < HUBER_BEND else 0.0
     return math.exp(min(z, 700.0))
 
 
@@ -124,10 +120,6 @@ def _value(code: int, y: float, z: float) -> float:
         return math.log1p(math.exp(-abs(m))) + max(-m, 0.0)
     if code == 2:
         return 0.5 * max(1.0 - y * z, 0.0) ** 2
-    if code == 3:
-        r = abs(y - z)
-        near = min(r, HUBER_BEND)
-        return near * (r - 0.5 * near)
     if code == 9:
         entropy = (y * math.log(y) if y > 0.0 else 0.0) + ((1.0 - y) * math.log(1.0 - y) if y < 1.0 else 0.0)
         return math.log1p(math.exp(-abs(z))) + ((1.0 - y) * z if z > 0.0 else -y * z) + entropy

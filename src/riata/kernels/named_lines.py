@@ -4,17 +4,18 @@
     label field:index:value field:index:value ...
 
 Names are written one after the other, as Arrow has strings: `namespace^name`, as Vowpal Wabbit prints them, `name`
-where the namespace has none, and `field:index`. A feature without a name has its number in its namespace, from 0 on.
-Zeros are left out. As in Vowpal Wabbit, the last word before the first bar is a tag if nothing is between them, or if
-it begins with a quote.
+where the namespace has none, and `field:index`, each with its hash (see `text_hashing`), which costs little while its
+bytes are at hand. A feature without a name has its number in its namespace, from 0 on. Zeros are left out. As in Vowpal
+Wabbit, the last word before the first bar is a tag if nothing is between them, or if it begins with a quote.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import compiled, uint64
 from riata.kernels.svmlight import COLON, NEWLINE, RETURN, SPACE, TAB, ZERO, read_number
+from riata.kernels.text_hashing import OFFSET, PRIME, _mixed
 
 GOOD, NO_BAR, NO_LABEL, NO_NUMBER, LONG_NAMESPACE, NOT_UTF8, NO_TARGET, NO_TRIPLE, A_BASE = range(9)
 LONGEST_NAMESPACE = 100  # bytes: each of its features repeats them
@@ -31,7 +32,7 @@ PROBLEMS = {
 }
 DIGITS = 10  # of the number of a feature without a name
 BAR, CARET, QUOTE = 124, 94, 39
-ENDS_NAME = np.isin(np.arange(256), [SPACE, TAB, BAR, COLON, RETURN])
+ENDS_NAME = np.isin(np.arange(256), [SPACE, TAB, BAR, COLON, RETURN, NEWLINE])
 
 
 class NamedRows(NamedTuple):
@@ -46,32 +47,32 @@ class NamedRows(NamedTuple):
     name_ends: np.ndarray  # of features, behind a first 0
     names: np.ndarray  # bytes
     values: np.ndarray  # of features
+    hashes: np.ndarray  # of their names
 
 
 @compiled(nogil=True)
-def most_named(text: np.ndarray, start: int, stop: int) -> tuple[int, int, int]:
-    """How many (rows, features, bytes of their names) there can be at most in text[start:stop]."""
-    lines, features, n_bytes = 1, 0, stop - start
-    length, in_namespace = 0, False
-    for i in range(start, stop):
-        c = text[i]
-        if c == BAR:
-            length, in_namespace = 0, True
-        elif c == NEWLINE:
-            lines += 1
-            length, in_namespace = 0, False
-        elif (c == SPACE) | (c == TAB) | (c == RETURN):  # one is before every feature
-            in_namespace = False
-            features += 1
-            n_bytes += min(length, LONGEST_NAMESPACE) + 1 + DIGITS
-        elif in_namespace:
-            length += 1
-    return lines, features, n_bytes
+def most_named(text: np.ndarray, start: int, stop: int) -> tuple[int, int, int, bool]:
+    """How many (rows, features, bytes of their names) there can be at most in text[start:stop]; whether it is ASCII."""
+    lines, features, bits = 1, 0, np.uint8(0)
+    for c in text[start:stop]:  # counted without a branch, many bytes at a time
+        lines += c == NEWLINE
+        features += (c == SPACE) | (c == TAB) | (c == RETURN)  # one is before every feature
+        bits |= c
+    longest, i = 0, uint64(start)
+    while i < uint64(stop):
+        if text[i] == BAR:
+            first = i
+            while i + uint64(1) < uint64(stop) and not ENDS_NAME[text[i + uint64(1)]]:
+                i += uint64(1)
+            longest = max(longest, int(np.int64(i - first)))
+        i += uint64(1)
+    n_bytes = stop - start + features * (min(longest, LONGEST_NAMESPACE) + 1 + DIGITS)
+    return lines, features, n_bytes, bool(bits < 128)
 
 
 @compiled(nogil=True)
 def read_named(
-    text: np.ndarray, start: int, stop: int, skip_bad: bool, fields: bool, bases: bool, rows: NamedRows
+    text: np.ndarray, start: int, stop: int, skip_bad: bool, fields: bool, bases: bool, ascii: bool, rows: NamedRows
 ) -> tuple[int, int, int, int, int, int, int]:
     """Parse whole lines of text[start:stop] into `rows`, from their beginning; with `fields` they are libffm's.
 
@@ -80,51 +81,59 @@ def read_named(
     Returns (rows, features, bytes of names, lines begun, lines skipped, problem, line of the problem). Blank lines are
     no rows. A bad line ends the reading, or is left out if `skip_bad`.
     """
-    y, weight, base, tag_starts, tag_ends, indptr, name_ends, names, values = rows
+    y, weight, base, tag_starts, tag_ends, indptr, name_ends, names, values, hashes = rows
     n, nnz, n_bytes, lines, skipped = 0, 0, 0, 0, 0
     indptr[0] = 0
     name_ends[0] = 0
     i = start
     while i < stop:
         lines += 1
-        end, bits = i, np.uint8(0)
-        while end < stop and text[end] != NEWLINE:
-            bits |= text[end]
-            end += 1
-        after = end + 1
-        while end > i and (text[end - 1] == RETURN or text[end - 1] == SPACE or text[end - 1] == TAB):
-            end -= 1
-        bar = i
-        while bar < end and text[bar] != BAR:
-            bar += 1
-        if end > i:
-            y[n], weight[n], base[n], tag_starts[n], tag_ends[n] = np.nan, 1.0, 0.0, i, i
-            if bits >= 128 and not _is_utf8(text, i, end):
-                problem = NOT_UTF8
-            elif fields:
-                y[n], at = read_number(text, i, end)
-                problem = NO_TARGET if at == i else GOOD
-                if problem == GOOD:
-                    nnz, n_bytes, problem = _read_triples(text, at, end, nnz, n_bytes, name_ends, names, values)
-            elif bar == end:
+        first = i
+        while i < stop and (text[i] == SPACE or text[i] == TAB or text[i] == RETURN):
+            i += 1
+        if i == stop or text[i] == NEWLINE:
+            i += 1
+            continue
+        y[n], weight[n], base[n], tag_starts[n], tag_ends[n] = np.nan, 1.0, 0.0, first, first
+        problem = GOOD
+        if not (ascii or _is_utf8(text, first, _line_end(text, i, stop))):
+            problem = NOT_UTF8
+        elif fields:
+            y[n], i = read_number(text, first, stop)
+            problem = NO_TARGET if i == first else GOOD
+            if problem == GOOD:
+                i, nnz, n_bytes, problem = _read_triples(text, i, stop, nnz, n_bytes, name_ends, names, values, hashes)
+        else:
+            while i < stop and text[i] != BAR and text[i] != NEWLINE:
+                i += 1
+            if i == stop or text[i] == NEWLINE:
                 problem = NO_BAR
             else:
-                problem = _read_label(text, i, bar, n, y, weight, base, tag_starts, tag_ends)
-                if problem == GOOD and base[n] != 0.0 and not bases:
-                    problem = A_BASE
-                if problem == GOOD:
-                    nnz, n_bytes, problem = _read_features(text, bar, end, nnz, n_bytes, name_ends, names, values)
+                problem = _read_label(text, first, i, n, y, weight, base, tag_starts, tag_ends)
+            if problem == GOOD and base[n] != 0.0 and not bases:
+                problem = A_BASE
             if problem == GOOD:
-                n += 1
-                indptr[n] = nnz
-            elif skip_bad:
-                skipped += 1
-                nnz = indptr[n]
-                n_bytes = name_ends[nnz]
-            else:
-                return n, indptr[n], name_ends[indptr[n]], lines, skipped, problem, lines
-        i = after
+                i, nnz, n_bytes, problem = _read_features(text, i, stop, nnz, n_bytes, name_ends, names, values, hashes)
+        if problem == GOOD:
+            n += 1
+            indptr[n] = nnz
+            i += 1
+            continue
+        if not skip_bad:
+            return n, indptr[n], name_ends[indptr[n]], lines, skipped, problem, lines
+        skipped += 1
+        nnz = indptr[n]
+        n_bytes = name_ends[nnz]
+        i = _line_end(text, first, stop) + 1
     return n, nnz, n_bytes, lines, skipped, GOOD, 0
+
+
+@compiled(nogil=True)
+def _line_end(text: np.ndarray, i: int, stop: int) -> int:
+    """Where the line of a position ends, without its newline."""
+    while i < stop and text[i] != NEWLINE:
+        i += 1
+    return i
 
 
 @compiled(nogil=True)
@@ -170,58 +179,67 @@ def _read_label(
 @compiled(nogil=True)
 def _read_features(
     text: np.ndarray,
-    i: int,
-    end: int,
+    bar: int,
+    stop: int,
     nnz: int,
-    n_bytes: int,
+    n_bytes: Any,
     name_ends: np.ndarray,
     names: np.ndarray,
     values: np.ndarray,
-) -> tuple[int, int, int]:
-    """The features from the first bar on into the arrays: (the new nnz, the new n_bytes, problem)."""
+    hashes: np.ndarray,
+) -> tuple[Any, int, Any, int]:
+    """The features from the first bar on into the arrays: (the end of the line, new nnz, new n_bytes, problem)."""
+    i, end = uint64(bar), uint64(stop)
     space, space_end, factor, nameless = i, i, 1.0, 0
+    of_space = OFFSET  # the hash so far of what every name in the namespace begins with
     while True:
         while i < end and (text[i] == SPACE or text[i] == TAB or text[i] == RETURN):
-            i += 1
-        if i == end:
-            return nnz, n_bytes, GOOD
+            i += uint64(1)
+        if i == end or text[i] == NEWLINE:
+            return np.int64(i), nnz, n_bytes, GOOD
         new_namespace = text[i] == BAR
         if new_namespace:
-            i += 1
-        first, at = i, n_bytes
+            i += uint64(1)
+        first, at, h = i, uint64(n_bytes), OFFSET
         if not new_namespace and space_end > space:
             for p in range(space, space_end):
                 names[at] = text[p]
-                at += 1
+                at += uint64(1)
             names[at] = CARET
-            at += 1
+            at += uint64(1)
+            h = of_space
         while i < end and not ENDS_NAME[text[i]]:
-            names[at] = text[i]
-            at += 1
-            i += 1
+            c = text[i]
+            names[at] = c
+            h = (h ^ np.uint64(c)) * PRIME
+            at += uint64(1)
+            i += uint64(1)
         last, value = i, 1.0
         if i < end and text[i] == COLON:
-            value, after = read_number(text, i + 1, end)
-            if after == i + 1 or (
-                after < end
-                and text[after] != SPACE
-                and text[after] != TAB
-                and text[after] != BAR
-                and text[after] != RETURN
-            ):
-                return nnz, n_bytes, NO_NUMBER
+            value, behind = read_number(text, np.int64(i) + 1, stop)
+            after = uint64(behind)
+            if after == i + uint64(1) or (after < end and (text[after] == COLON or not ENDS_NAME[text[after]])):
+                return np.int64(i), nnz, n_bytes, NO_NUMBER
             i = after
         if new_namespace:
             space, space_end, factor, nameless = first, last, value, 0
-            if last - first > LONGEST_NAMESPACE:
-                return nnz, n_bytes, LONG_NAMESPACE
+            of_space = (h ^ np.uint64(CARET)) * PRIME
+            if last - first > uint64(LONGEST_NAMESPACE):
+                return np.int64(i), nnz, n_bytes, LONG_NAMESPACE
             continue
         number = nameless
         nameless += first == last
         if value * factor == 0.0:
             continue
-        n_bytes = _write_number(number, names, at) if first == last else at
+        if first == last:
+            behind = _write_number(number, names, np.int64(at))
+            for p in range(np.int64(at), behind):
+                h = (h ^ np.uint64(names[p])) * PRIME
+            n_bytes = behind
+        else:
+            n_bytes = np.int64(at)
         values[nnz] = value * factor
+        hashes[nnz] = _mixed(h)
         nnz += 1
         name_ends[nnz] = n_bytes
 
@@ -242,40 +260,50 @@ def _write_number(number: int, names: np.ndarray, at: int) -> int:
 @compiled(nogil=True)
 def _read_triples(
     text: np.ndarray,
-    i: int,
-    end: int,
+    start: int,
+    stop: int,
     nnz: int,
-    n_bytes: int,
+    n_bytes: Any,
     name_ends: np.ndarray,
     names: np.ndarray,
     values: np.ndarray,
-) -> tuple[int, int, int]:
-    """The features field:index:value of a line into the arrays: (the new nnz, the new n_bytes, problem)."""
+    hashes: np.ndarray,
+) -> tuple[Any, int, Any, int]:
+    """The features field:index:value of a line into the arrays: (end of the line, new nnz, new n_bytes, problem)."""
+    i, end = uint64(start), uint64(stop)
     while True:
-        if i < end and text[i] != SPACE and text[i] != TAB and text[i] != RETURN:
-            return nnz, n_bytes, NO_NUMBER
+        if i < end and text[i] != SPACE and text[i] != TAB and text[i] != RETURN and text[i] != NEWLINE:
+            return np.int64(i), nnz, n_bytes, NO_NUMBER
         while i < end and (text[i] == SPACE or text[i] == TAB or text[i] == RETURN):
-            i += 1
-        if i == end:
-            return nnz, n_bytes, GOOD
-        first, colon = i, -1
-        while i < end and text[i] != SPACE and text[i] != TAB and not (text[i] == COLON and colon >= 0):
-            if text[i] == COLON:
-                colon = i
-            i += 1
-        if i == end or text[i] != COLON or colon == first or colon + 1 == i:
-            return nnz, n_bytes, NO_TRIPLE
-        value, after = read_number(text, i + 1, end)
-        if after == i + 1:
-            return nnz, n_bytes, NO_NUMBER
+            i += uint64(1)
+        if i == end or text[i] == NEWLINE:
+            return np.int64(i), nnz, n_bytes, GOOD
+        first, at, n_colons, h, filled = i, uint64(n_bytes), 0, OFFSET, True
+        while i < end:
+            c = text[i]
+            if c == COLON:
+                filled = filled and i > first and text[i - uint64(1)] != COLON
+                n_colons += 1
+                if n_colons == 2:
+                    break
+            elif c in (SPACE, TAB, NEWLINE):
+                break
+            names[at] = c
+            h = (h ^ np.uint64(c)) * PRIME
+            at += uint64(1)
+            i += uint64(1)
+        if n_colons < 2 or not filled:
+            return np.int64(i), nnz, n_bytes, NO_TRIPLE
+        value, behind = read_number(text, np.int64(i) + 1, stop)
+        if uint64(behind) == i + uint64(1):
+            return np.int64(i), nnz, n_bytes, NO_NUMBER
+        i = uint64(behind)
         if value != 0.0:
-            for p in range(first, i):
-                names[n_bytes] = text[p]
-                n_bytes += 1
+            n_bytes = np.int64(at)
             values[nnz] = value
+            hashes[nnz] = _mixed(h)
             nnz += 1
             name_ends[nnz] = n_bytes
-        i = after
 
 
 @compiled(nogil=True)

@@ -53,17 +53,19 @@ def centred_columns(X: np.ndarray, weight: np.ndarray, columns: np.ndarray, A: n
     """Write sqrt(d) (x - mean) of some columns to A; their means, weighted by d, are added to the zeros in `mean`."""
     n, m = A.shape
     total = 0.0
-    for i in range(n):
+    for i in range(n):  # the columns are fetched once: they lie far apart
         x = X[i]
         total += weight[i]
         for p in range(m):
-            mean[p] += weight[i] * x[uint64(columns[p])]
+            entry = x[uint64(columns[p])]
+            A[i, p] = entry
+            mean[p] += weight[i] * entry
     for p in range(m):
         mean[p] /= max(total, 1e-300)
     for i in range(n):
-        x, root = X[i], math.sqrt(weight[i])
+        root = math.sqrt(weight[i])
         for p in range(m):
-            A[i, p] = root * (x[uint64(columns[p])] - mean[p])
+            A[i, p] = root * (A[i, p] - mean[p])
 
 
 @compiled(nogil=True)

@@ -6,11 +6,12 @@ Hashes are 64-bit FNV-1a, mixed at the end so that any of their bits serve as a 
 
 import numpy as np
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import compiled, uint64
 
 OFFSET, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 MIX = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(32)
+BINS, OF_BIN = 64, np.uint64(58)  # by the first 6 bits of a hash
 
 
 @compiled(inline="always")
@@ -166,20 +167,71 @@ def rows_with(
 
 
 @compiled(nogil=True)
-def strings_not_seen(
-    buckets: np.ndarray, hashes: np.ndarray, seen: np.ndarray, known: np.ndarray, found: np.ndarray
+def note_strings(
+    hashes: np.ndarray, shift: int, seen: np.ndarray, known: np.ndarray, found: np.ndarray, places: np.ndarray
 ) -> int:
-    """Fills `found` with the positions of hashes that are none of the known ones of their buckets; returns how many.
+    """Let buckets, the upper bits of hashes, note the first two different hashes in each, and that there were more.
 
-    A bucket knows at most two, and how many were `seen`; of one that has seen three, none is found.
+    `known` gets the two, and `seen` how many there were, up to 3. Fills `found` with the positions of hashes that were
+    noted and `places` with 0 or 1, as which of the two; returns how many.
     """
     n = 0
-    for i in range(len(buckets)):
-        b = buckets[i]
+    for i in range(len(hashes)):
+        h = hashes[i]
+        b = uint64(h >> np.uint64(shift))
         s = seen[b]
-        if s == 0 or (s < 3 and known[b, 0] != hashes[i] and (s == 1 or known[b, 1] != hashes[i])):
-            found[n] = i
+        if s == 3 or (s > 0 and known[b, 0] == h) or (s == 2 and known[b, 1] == h):
+            continue
+        seen[b] = s + 1
+        if s < 2:
+            known[b, s] = h
+            found[n], places[n] = i, s
             n += 1
+    return n
+
+
+@compiled(nogil=True)
+def rows_of_buckets(
+    hashes: np.ndarray,
+    values: np.ndarray,
+    indptr: np.ndarray,
+    shift: int,
+    ends: np.ndarray,
+    features: np.ndarray,
+    sums: np.ndarray,
+) -> int:
+    """Sparse rows of buckets, the upper bits of hashes, in their order, with the sums of the values in each.
+
+    Fills `ends` (an indptr) and the beginnings of `features` and `sums`; returns how many entries there are.
+    """
+    n = 0
+    ends[0] = 0
+    starts = np.empty(BINS + 1, np.int64)
+    for i in range(len(indptr) - 1):
+        first = n
+        for k in range(BINS + 1):
+            starts[k] = first
+        for p in range(indptr[i], indptr[i + 1]):
+            starts[(hashes[p] >> OF_BIN) + uint64(1)] += 1
+        for k in range(BINS):
+            starts[k + 1] += starts[k] - first
+        for p in range(indptr[i], indptr[i + 1]):  # by their first bits: nearly in order
+            k = hashes[p] >> OF_BIN
+            at = uint64(starts[k])
+            features[at], sums[at] = np.int32(hashes[p] >> np.uint64(shift)), values[p]
+            starts[k] += 1
+        for p in range(first, first + indptr[i + 1] - indptr[i]):
+            b, value, place = features[uint64(p)], sums[uint64(p)], n
+            while place > first and features[uint64(place - 1)] > b:
+                place -= 1
+            if place > first and features[uint64(place - 1)] == b:
+                sums[uint64(place - 1)] += value
+                continue
+            for q in range(n, place, -1):
+                features[uint64(q)], sums[uint64(q)] = features[uint64(q - 1)], sums[uint64(q - 1)]
+            features[uint64(place)], sums[uint64(place)] = b, value
+            n += 1
+        ends[i + 1] = n
     return n
 
 

@@ -14,7 +14,7 @@ from riata.kernels.rows import DenseRows, in_rows, shrink_of
 from riata.losses import Loss
 from riata.matrices.matrix import ALL, Matrix
 from riata.matrices.moments import Moments, Products, target_moments
-from riata.positive import upper_squares
+from riata.positive import mirrored, upper_squares
 from riata.scipy_later import linalg
 from riata.scipy_later import sparse as sp
 
@@ -125,6 +125,12 @@ class DenseMatrix(Matrix):
         A = curvature[rows, None] * (there._some(left) - shift[left])
         return transposed_product(A, there.array if right is None else there._some(right))
 
+    def stored_in_columns(self) -> np.ndarray:
+        return np.full(self.shape[1], self.shape[0])
+
+    def stored_less(self, shift: np.ndarray) -> "DenseMatrix":
+        return DenseMatrix((self.array - shift).astype(self.array.dtype, copy=False))
+
     def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "DenseMatrix":
         A = np.empty((self.shape[0], len(columns) + 1))
         np.subtract(self._some(columns), mean, out=A[:, :-1])
@@ -164,9 +170,13 @@ class DenseMatrix(Matrix):
 
 
 def _products(X: np.ndarray, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
-    A, left_mean = _centred(X, weight, left)
-    B, right_mean = (A, left_mean) if left is right else _centred(X, weight, right)
-    return Products(float(weight.sum()), left_mean, right_mean, (A.T @ B).astype(np.float64))
+    B, right_mean = _centred(X, weight, right)
+    last = len(right) - len(left)
+    if np.array_equal(right[last:], left):  # as where features joined a working set
+        A, left_mean = B[:, last:], right_mean[last:]
+    else:
+        A, left_mean = _centred(X, weight, left)
+    return Products(float(weight.sum()), left_mean, right_mean, (A.T @ B).astype(np.float64, copy=False))
 
 
 def _centred(X: np.ndarray, weight: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -204,8 +214,9 @@ def _squares(X: np.ndarray, shift: np.ndarray, curvature: np.ndarray) -> np.ndar
     root = root[rows]
     A = X[rows] - shift
     A *= root[:, None]
-    upper = np.triu(upper_squares(A))
-    products: np.ndarray = upper + np.triu(upper, 1).T + np.outer(root @ A, shift)
+    products = mirrored(upper_squares(A))
+    if shift.any():
+        products += np.outer(root @ A, shift)
     return products
 
 

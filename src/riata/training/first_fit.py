@@ -20,9 +20,12 @@ from riata.objective import Problem, empty_intercept, empty_start
 from riata.penalties import Cardinality
 from riata.solvers.subset.memory_untold import budget_for
 from riata.solvers.subset.refit import Refits
+from riata.training.ridge_by_passes import ridge_by_passes
+from riata.training.ridge_by_rows import goes_by_rows, ridge_by_rows
 from riata.training.spec import Spec
 
 RIDGE = 0.1  # of the mean curvature of the loss, for columns of unit deviation
+MANY_FEATURES = 1000  # from which on passes cost less than a matrix of all pairs, or are all that fits
 LARGEST_FACTOR = 1e100  # of a feature that is out: no slope exceeds what it makes of alpha
 
 
@@ -55,10 +58,17 @@ def _all_features(data: Dataset, spec: Spec, ridge: bool) -> np.ndarray:
     """Those of all features at once, with a small ridge or without."""
     d = data.n_features
     need = 8 * COPIES * d * d
-    if need > budget_for(need, spec.memory_bytes):
+    fits = need <= budget_for(need, spec.memory_bytes)
+    if ridge and not (fits and d <= MANY_FEATURES):
+        problem = Problem(data, spec.loss_function, spec.family.at(0.0), spec.fit_intercept)
+        strength = RIDGE * _mean_curvature(data, spec.loss_function, spec)
+        if goes_by_rows(problem):
+            return ridge_by_rows(problem, strength, spec.memory_bytes)
+        return ridge_by_passes(problem, strength)
+    if not fits:
         raise OptionError(
-            f"a first fit of all {d:,} features needs {need / 1e6:,.0f} MB: take penalty 'adaptive:marginal', or give "
-            "it more memory"
+            f"a first fit of all {d:,} features without a penalty needs {need / 1e6:,.0f} MB: take penalty 'adaptive', "
+            "whose first fit has a small ridge, or give it more memory"
         )
     scale, loss = data.moments.scale, spec.loss_function
     l2 = RIDGE * _mean_curvature(data, loss, spec) * scale**2 if ridge else 0.0

@@ -14,6 +14,7 @@ from riata.errors import OptionError
 from riata.losses import loss_for
 from riata.training import path as along
 from riata.training.checks import check_exposure, check_rows, check_shares
+from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import with_offsets
 from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
@@ -79,6 +80,7 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec, Recoding | No
         moments_of_targets(data)
     elif data.classes is None:
         data = rows_or_statistics(data, spec, None)
+        spec = number_by_spread(spec, data)
     else:
         classes = np.asarray(data.classes)
         loss = spec.loss_function.of_classes(len(classes))

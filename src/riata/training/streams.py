@@ -33,6 +33,7 @@ from riata.training.checks import check_spec
 from riata.training.coefficients import coefficients, known_features
 from riata.training.driver import GROWTH, Record, check_finite, with_progressive
 from riata.training.label_order import LabelOrder
+from riata.training.number_by_spread import number_by_rows
 from riata.training.offsets import loss_with_offset, offset_rule
 from riata.training.progress import pass_progress
 from riata.training.selection.asked import search_of
@@ -90,6 +91,7 @@ class Margins:
         has_offset = chunk.offset is not None
         if not self.streams:
             self.offsets = has_offset
+            self.spec = number_by_rows(self.spec, chunk.y, chunk.weight)
             self.streams = [open_stream(self._seen, chunk.X.shape[1]) for _ in targets]
         if has_offset != self.offsets:
             raise OptionError("some rows have an offset and others have none: give one for all of them, or for none")
@@ -307,7 +309,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str],
             "the rows are sorted by class, and a stream learns most from those that come last: bring them in random "
             "order, or let a file be read more than once"
         )
-    progressive = learner.margins.progressive
+    spec, progressive = replace(spec, loss=learner.spec.loss), learner.margins.progressive
     course = Course(
         formula=f"mean {spec.loss_function.name} loss, each row before it was learnt",
         alphas=[spec.alpha],

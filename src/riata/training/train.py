@@ -26,6 +26,7 @@ from riata.training.checks import (
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients
 from riata.training.joined_fits import joined
+from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import mean_of_empty_model
 from riata.training.one_margin import Warn, fit_margin
 from riata.training.polishing import (
@@ -127,6 +128,7 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     """A regression."""
     passes_before, folds = data.passes, _folds(data, spec)
     data = rows_or_statistics(data, spec, folds)
+    spec = number_by_spread(spec, data)
     others = None if validation is None else rows_seen(validation, spec)
     check_target_varies(data)
     if spec.loss_function.levels:
@@ -189,8 +191,9 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
     """One class against the rest, for each of them; of two the second against the first."""
     if data.single_pass:
         raise OptionError(
-            "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
-            "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
+            f"solver {spec.solver_name!r} counts classes before it learns them, and these rows are read once: take "
+            "solver 'online', which learns them as they come, or leave one_pass out and keep a stream while it is read "
+            "(cache=True)"
         )
     classes, passes_before = np.asarray(data.classes), data.passes
     if spec.threshold is not None and len(classes) != 2:

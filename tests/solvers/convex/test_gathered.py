@@ -12,6 +12,7 @@ from riata.losses import LOSSES
 from riata.objective import Problem, duality_gap, elastic_net, first_order, gap_unit
 from riata.penalties import ElasticNet
 from riata.solvers.convex import column_copy as gathered
+from riata.solvers.convex import inner_method
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
@@ -63,3 +64,28 @@ def test_a_row_far_on_the_straight_part_of_a_loss_is_reached():
     X, y = np.array([[0.1, 0.6]]), np.array([20.0])
     result = fit(InMemory(X, y), Spec(loss="huber", alpha_ratio=0.3, standardize=False, fit_intercept=False)).result
     assert result.converged, result.reason
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize(
+    ("loss", "options"),
+    [
+        ("squared", {}),
+        ("squared", {"group_ratio": 0.5, "penalty_factors": np.repeat([0.0, *[1.0] * 49], 4)}),
+        ("logistic", {"fit_intercept": False}),
+        ("poisson", {"group_ratio": 0.7}),
+    ],
+)
+def test_groups_along_columns_end_where_their_curvature_leads(loss, options, layout, monkeypatch, rng):
+    """More columns than rows, neighbours alike, groups whose features do not lie side by side."""
+    X, y = make(loss, n=60, d=200)
+    X = LAYOUTS[layout](X + 0.7 * np.roll(X, 1, axis=1))
+    groups, found = np.tile(np.arange(50), 4), []
+    options = {name: np.tile(value[::4], 4) if name == "penalty_factors" else value for name, value in options.items()}
+    for least in (0.0, np.inf):
+        monkeypatch.setattr(inner_method, "COLUMNS_PER_ROW", least)
+        monkeypatch.setattr(inner_method, "FEW_FEATURES", 0 if least == 0.0 else np.inf)
+        found.append(fit(InMemory(X, y), Spec(loss=loss, groups=groups, alpha_ratio=0.1, tol=1e-9, **options)).result)
+    assert all(result.converged for result in found)
+    assert_allclose(found[0].objective, found[1].objective, rtol=1e-8)
+    assert_allclose(found[0].coef, found[1].coef, atol=1e-3 * abs(found[1].coef).max())

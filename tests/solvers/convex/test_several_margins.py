@@ -121,7 +121,17 @@ def words(n=200, d=400, seed=0):
 
 
 @pytest.mark.parametrize("layout", [sp.csr_array, np.asarray])
-@pytest.mark.parametrize("options", [{}, {"l1_ratio": 0.7}, {"fit_intercept": False}, {"nonnegative": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"l1_ratio": 0.7},
+        {"fit_intercept": False},
+        {"nonnegative": True},
+        {"shared_support": True},
+        {"shared_support": True, "group_ratio": 0.6, "fit_intercept": False, "penalty_factors": [0.0, *[1.0] * 399]},
+    ],
+)
 def test_descent_along_columns_ends_where_matrices_do(layout, options, monkeypatch):
     X, y = words()
     spec, found = Spec(loss=Softmax(K), alpha_ratio=0.1, tol=1e-8, **options), []

@@ -23,7 +23,7 @@ def test_a_start_where_the_loss_has_no_curvature_costs_few_steps(rng, monkeypatc
     )
     steps = []
     second_order = refits._second_order
-    monkeypatch.setattr(refits, "_second_order", lambda newtons: steps.append(1) or second_order(newtons))
+    monkeypatch.setattr(refits, "_second_order", lambda *now: steps.append(1) or second_order(*now))
     (found,) = refits.fit([np.arange(1)], [(np.array([start]), -5.0)])
     share = [np.mean(y[rows] > 0) for rows in (level, ~level)]
     log_odds = np.log(np.divide(share, np.subtract(1, share)))

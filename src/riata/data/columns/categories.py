@@ -24,6 +24,7 @@ from riata.data.columns.hashed_names import HashedNames
 from riata.data.columns.histogram import MOST_BINS
 from riata.data.columns.levels import levels_of_rows
 from riata.data.columns.names import Buckets, Joined, Listed
+from riata.data.columns.seen_levels import SeenLevels
 from riata.data.columns.strings import BucketNames, GrowingNames, bucket_of, hashes_of
 from riata.scipy_later import sparse as sp
 
@@ -107,7 +108,7 @@ class HashedCategory(HashedNames):
         buckets = bucket_of(hashes, self.bits)
         if isinstance(self.bucket_names, GrowingNames):
             there = slice(None) if missing is None else ~missing
-            self.bucket_names.add(buckets[there], hashes[there], strings.drop_null())
+            self.bucket_names.add(hashes[there], strings if missing is None else strings.drop_null())
         if missing is not None:
             buckets[missing] = n
         return Codes(levels.of_rows(buckets, n), n + 1)
@@ -121,7 +122,7 @@ class CategoryLearner(Learner):
 
     def __init__(self, column: str, max_levels: int, bits: int, more_to_come: bool = False) -> None:
         self.column, self.max_levels, self.bits, self.more_to_come = column, max_levels, bits, more_to_come
-        self.counts: dict[str, int] = {}
+        self.seen = SeenLevels()
         self.n_missing = 0
         self.buckets: BucketNames | None = None
         self.distinct = DistinctCount()  # of levels, from the time on when they are hashed
@@ -136,70 +137,66 @@ class CategoryLearner(Learner):
         counts = np.bincount(codes, minlength=len(levels) + 1)[: len(levels)]
         if self.buckets is None and len(levels) > self.max_levels:  # they need not be counted to know that
             most = np.sort(np.argsort(-counts, kind="stable")[: self.max_levels])
-            self._count(levels.take(arrow_of(most)).to_pylist(), counts[most].tolist())
+            self._count(levels.take(arrow_of(most)), counts[most])
             self._start_hashing()
-        if self.buckets is None:
-            as_list = levels.to_pylist()
-            if y is not None:
-                self.target_sums.add([*as_list, None] if coded.null_count else as_list, codes, weight, y)
-            self._count(as_list, counts.tolist())
-        else:
+        if self.buckets is not None:
             self._name(levels)
+            return
+        places = self._count(levels, counts)
+        if y is not None and self.buckets is None:
+            self.target_sums.add(places, codes, weight, y)
 
-    def _count(self, levels: list[str], counts: list[int]) -> None:
-        for level, count in zip(levels, counts, strict=True):
-            self.counts[level] = self.counts.get(level, 0) + count
-        if len(self.counts) > self.max_levels:
+    def _count(self, levels: pa.Array, rows: np.ndarray) -> np.ndarray:
+        """Count so many rows of different levels; returns their places among those that were seen."""
+        places = self.seen.add(levels, rows)
+        if len(self.seen) > self.max_levels:
             self._start_hashing()
+        return places
 
     def _name(self, levels: pa.Array) -> None:
         """Name the hash buckets of these levels."""
         assert self.buckets is not None
         hashes = hashes_of(levels)
         self.distinct.add(hashes)
-        self.buckets.add(bucket_of(hashes, self.bits), hashes, levels)
+        self.buckets.add(hashes, levels)
 
     def _start_hashing(self) -> None:
         if self.buckets is None:
-            self.buckets = BucketNames()
+            self.buckets = BucketNames(self.bits)
             self.target_sums.forget()
-            self._name(string_array(list(self.counts), pa.string()))
+            self._name(self.seen.strings)
 
     def merge(self, later: Self) -> None:
         self.n_rows, self.n_missing = self.n_rows + later.n_rows, self.n_missing + later.n_missing
         if later.buckets is not None:
             self._start_hashing()
         if self.buckets is None:
-            self._count(list(later.counts), list(later.counts.values()))
+            places = self._count(later.seen.strings, later.seen.rows)
+            self.target_sums.merge(later.target_sums, places)
         elif later.buckets is None:
-            self._name(string_array(list(later.counts), pa.string()))
+            self._name(later.seen.strings)
         else:
             self.buckets.merge(later.buckets)
         self.distinct.merge(later.distinct)
-        self.target_sums.merge(later.target_sums)
 
     def encoder(self, n_rows: int) -> Category | HashedCategory:
         if self.buckets is not None:
             names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.named()
             return HashedCategory(self.column, self.bits, names)
-        fewest = _fewest(n_rows)
-        frequent = sorted(level for level, count in self.counts.items() if count >= fewest)
-        return Category(self.column, tuple(frequent), len(frequent) < len(self.counts), self.n_missing > 0)
+        frequent = sorted(self.seen.of(np.flatnonzero(self.seen.rows >= _fewest(n_rows))))
+        return Category(self.column, tuple(frequent), len(frequent) < len(self.seen), self.n_missing > 0)
 
     def explained(self, spread: float) -> Explained | None:
         """By its features: rare levels are one group."""
-        fewest = _fewest(self.n_rows)
-        return self.target_sums.explained(
-            lambda level: level is None or self.counts[level] >= fewest, Total(self.n_rows, spread)
-        )
+        return self.target_sums.explained(self.seen.rows >= _fewest(self.n_rows), Total(self.n_rows, spread))
 
     def summary(self) -> ColumnProfile:
-        ranked = sorted(self.counts, key=lambda level: (-self.counts[level], level))
+        most = self.seen.most_frequent(max(3, MOST_BINS))
         hashed = self.buckets is not None
         return ColumnProfile(
-            "category", self.n_missing, levels=None if hashed else len(self.counts), hashed=hashed,
-            most_frequent=ranked[:3], counts=[self.counts[level] for level in ranked[:MOST_BINS]],
-            distinct=self.distinct.count if hashed else len(self.counts),
+            "category", self.n_missing, levels=None if hashed else len(self.seen), hashed=hashed,
+            most_frequent=self.seen.of(most[:3]), counts=self.seen.rows[most[:MOST_BINS]].tolist(),
+            distinct=self.distinct.count if hashed else len(self.seen),
         )  # fmt: skip
 
 

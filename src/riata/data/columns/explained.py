@@ -6,7 +6,7 @@ with an adjusted R2, what they would explain of noise is taken away. A group of 
 a value, may explain all by one outlier; it counts only in part, so that one row or two make no more than 40%.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -128,47 +128,48 @@ def padded(table: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 
 
 class LevelSums:
-    """The sums of every level of a column, until there are too many of them."""
+    """The sums of every level of a column, by places, until there are too many; the first row is of missing values."""
 
     def __init__(self) -> None:
         self.sums = Sums()
-        self.at: dict[Any, int] = {}  # the row of every level
         self.table: np.ndarray | None = np.zeros((0, 0))
 
-    def add(self, levels: Sequence[Any], codes: np.ndarray, weight: np.ndarray, y: np.ndarray | Labels) -> None:
-        """Add rows; codes say which of the levels each has."""
+    def add(self, places: np.ndarray, codes: np.ndarray, weight: np.ndarray, y: np.ndarray | Labels) -> None:
+        """Add rows; codes say at which of the places the level of each is, or, behind them, that it is missing."""
         n_columns = len(y.labels) if isinstance(y, Labels) else 2
-        if len(levels) * n_columns > MOST_CELLS:
+        if len(places) * n_columns > MOST_CELLS:
             self.forget()
         if self.table is not None:
-            self._put(levels, self.sums.of(codes, len(levels), weight, y))
+            self._put(np.append(places + 1, 0), self.sums.of(codes, len(places) + 1, weight, y))
 
-    def merge(self, later: Self) -> None:
+    def merge(self, later: Self, places: np.ndarray) -> None:
+        """Add what another has seen, whose levels have these places here."""
         if later.table is None:
-            self.table = None
-        if self.table is not None and later.table is not None:
-            self._put(list(later.at), self.sums.aligned(later.table[: len(later.at)], later.sums))
+            self.forget()
+        elif self.table is not None and later.table.size:
+            rows = np.append(0, places + 1)[: len(later.table)]
+            self._put(rows, self.sums.aligned(later.table[: len(rows)], later.sums))
 
-    def _put(self, levels: Sequence[Any], sums: np.ndarray) -> None:
-        places = np.array([self.at.setdefault(level, len(self.at)) for level in levels], dtype=np.int64)
-        if self.table is None or len(self.at) * sums.shape[1] > MOST_CELLS:
+    def _put(self, rows: np.ndarray, sums: np.ndarray) -> None:
+        n = int(rows.max()) + 1
+        if self.table is None or n * sums.shape[1] > MOST_CELLS:
             self.forget()
             return
-        if len(self.at) > len(self.table) or sums.shape[1] > self.table.shape[1]:
-            self.table = padded(self.table, (2 * len(self.at), sums.shape[1]))  # room for more, not to copy each time
-        self.table[places, : sums.shape[1]] += sums  # the places of different levels are different
+        if n > len(self.table) or sums.shape[1] > self.table.shape[1]:
+            self.table = padded(self.table, (2 * n, sums.shape[1]))  # room for more, not to copy each time
+        self.table[rows, : sums.shape[1]] += sums  # different levels have different rows
 
     def forget(self) -> None:
         """Give up: there are too many levels."""
-        self.table, self.at = None, {}
+        self.table = None
 
-    def explained(self, alone: Callable[[Any], bool], total: Total) -> Explained | None:
-        """What the levels explain, those that are not features of their own being one group."""
+    def explained(self, alone: np.ndarray, total: Total) -> Explained | None:
+        """What the levels explain, those that are not features of their own (`alone`) being one group."""
         if self.table is None or self.table.size == 0:
             return None
-        groups = np.array([place if alone(level) else len(self.at) for level, place in self.at.items()])
-        pooled = np.zeros((len(self.at) + 1, self.table.shape[1]))
-        np.add.at(pooled, groups, self.table[: len(self.at)])
+        groups = np.append(0, np.where(alone, np.arange(len(alone)) + 1, len(alone) + 1))[: len(self.table)]
+        pooled = np.zeros((len(alone) + 2, self.table.shape[1]))
+        np.add.at(pooled, groups, self.table[: len(groups)])
         return self.sums.explained(pooled, total)
 
 

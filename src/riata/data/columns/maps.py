@@ -30,8 +30,11 @@ from riata.data.columns.strings import (
     hashes_of,
 )
 from riata.data.columns.texts import different
-from riata.kernels.text_hashing import look_up, make_table
+from riata.kernels.text_hashing import look_up, make_table, rows_of_buckets
 from riata.scipy_later import sparse as sp
+
+HASHED = pa.struct([("value", pa.float64()), ("hash", pa.uint64())])  # what names map to where they are hashed already
+SHORT = 256  # entries of a row that are sorted one by one
 
 
 class Named(NamedTuple):
@@ -40,6 +43,12 @@ class Named(NamedTuple):
     names: pa.Array
     values: np.ndarray
     indptr: np.ndarray
+    given_hashes: np.ndarray | None = None
+
+    @property
+    def hashes(self) -> np.ndarray:
+        """Those of the names."""
+        return hashes_of(self.names) if self.given_hashes is None else self.given_hashes
 
 
 def named_values(column: pa.Array, name: str) -> Named:
@@ -50,9 +59,13 @@ def named_values(column: pa.Array, name: str) -> Named:
     offsets = values_of(column.offsets).astype(np.int64)
     start, count = int(offsets[0]), int(offsets[-1] - offsets[0])
     names = as_strings(column.keys.slice(start, count))
-    values = values_of(column.items.slice(start, count).cast(pa.float64()))
+    items, hashes = column.items.slice(start, count), None
+    if items.type == HASHED:
+        items, hashed = items.flatten()
+        hashes = values_of(hashed)
+    values = values_of(items.cast(pa.float64()))
     check_values(values, names, offsets - start)
-    return Named(names, values, offsets - start)
+    return Named(names, values, offsets - start, hashes)
 
 
 class OfMap:
@@ -101,7 +114,7 @@ class Map(OfMap, Encoder):
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         found = named_values(columns[0], self.column)
         known, table = self._table
-        return _rows(look_up(table, known, hashes_of(found.names)), found, len(self.keys), dtype)
+        return _rows(look_up(table, known, found.hashes), found, len(self.keys), dtype)
 
 
 @dataclass(frozen=True)
@@ -117,11 +130,17 @@ class HashedMap(OfMap, HashedNames):
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         found = named_values(columns[0], self.column)
-        hashes = hashes_of(found.names)
-        buckets = bucket_of(hashes, self.bits)
+        hashes = found.hashes
         if isinstance(self.bucket_names, GrowingNames):
-            self.bucket_names.add(buckets, hashes, found.names)
-        return _rows(buckets, found, 2**self.bits, dtype)
+            self.bucket_names.add(hashes, found.names)
+        if len(hashes) and int(np.diff(found.indptr).max()) > SHORT:
+            return _rows(bucket_of(hashes, self.bits), found, 2**self.bits, dtype)
+        ends, features = np.empty(len(found.indptr), np.int32), np.empty(len(hashes), np.int32)
+        sums = np.empty(len(hashes), dtype)
+        n = rows_of_buckets(hashes, found.values, found.indptr, 64 - self.bits, ends, features, sums)
+        X = sp.csr_array((sums[:n], features[:n], ends), shape=(len(ends) - 1, 2**self.bits))
+        X.has_canonical_format = True
+        return X
 
 
 @dataclass(frozen=True)
@@ -137,7 +156,7 @@ class AnyNames(OfMap, Unbounded):
 
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         found = named_values(columns[0], self.column)
-        numbers = as_numbers(hashes_of(found.names, self.stem))
+        numbers = as_numbers(hashes_of(found.names, self.stem) if self.stem else found.hashes)
 
         def name_at(place: int) -> str:
             return self.stem + str(found.names[place])
@@ -171,7 +190,7 @@ class MapLearner(Learner):
         found = named_values(columns[0], self.column)
         self.n_rows, self.n_entries = self.n_rows + len(found.indptr) - 1, self.n_entries + len(found.values)
         self.single = self.single and exact_in_single(found.values)
-        hashes = hashes_of(found.names)
+        hashes = found.hashes
         first = different(hashes, found.indptr)[0]
         self._take(hashes[first], found.names.take(arrow_of(first)))
 
@@ -186,11 +205,11 @@ class MapLearner(Learner):
                 self.known.update(zip(hashes[new].tolist(), fresh, strict=True))
         if self.buckets is not None:
             self.distinct.add(hashes)
-            self.buckets.add(bucket_of(hashes, self.bits), hashes, names)
+            self.buckets.add(hashes, names)
 
     def _start_hashing(self) -> None:
         if self.buckets is None:
-            self.buckets = BucketNames()
+            self.buckets = BucketNames(self.bits)
             hashes = np.array(list(self.known), dtype=np.uint64)
             self._take(hashes, string_array(list(self.known.values()), pa.large_string()))
             self.known = {}

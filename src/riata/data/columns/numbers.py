@@ -36,12 +36,18 @@ class Number(Encoder):
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         values = as_floats(columns[0], self.column)
-        null = np.isnan(values)
-        if null.any():
+        null = None
+        if not np.isfinite(values.sum()):
+            null = np.isnan(values)
             values = np.where(null, self.mean, values)
-        check_finite(values, self.column)
-        values = values.astype(dtype, copy=False)
-        return np.stack([values, null], axis=1, dtype=dtype) if self.missing else values[:, None]
+            check_finite(values, self.column)
+        if not self.missing:
+            return values.astype(dtype, copy=False)[:, None]
+        both = np.zeros((2, len(values)), dtype)  # one after the other, as they are put beside those of other columns
+        both[0] = values
+        if null is not None:
+            both[1] = null
+        return both.T
 
 
 def check_finite(values: np.ndarray, column: str) -> None:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import arrow_of, filled, string_array
-from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, strings_not_seen
+from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, note_strings
 
 ALL_BITS = 2**64 - 1
 MOST_BITS = 24  # of hash buckets: each of them has a name
@@ -64,48 +64,52 @@ class BucketNames:
     Strings stay in Arrow's memory: no object of Python is made of one before names are asked for.
     """
 
-    def __init__(self) -> None:
-        self._seen = np.zeros(0, dtype=np.uint8)  # different strings of each bucket, up to three
-        self._hashes = np.zeros((0, 2), dtype=np.uint64)  # of the first two
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self._seen = np.zeros(1 << bits, dtype=np.uint8)  # different strings of each bucket, up to three
+        self._hashes = np.zeros((1 << bits, 2), dtype=np.uint64)  # of the first two
         self._kept: list[tuple[np.ndarray, np.ndarray, pa.Array]] = []  # (bucket, place: 0 or 1, string)
         self.version = 0  # changes with the names
+        self._order_version = -1  # of the names when their buckets were put in order
+        self._order = self._in_order = np.zeros(0, np.int32)
+        self._starts = np.zeros(1, np.int64)
 
-    def add(self, buckets: np.ndarray, hashes: np.ndarray, strings: pa.Array) -> None:
-        """Take in strings, in the order in which they were seen, with their hashes and the buckets of these."""
-        if not len(buckets):
-            return
-        self._grow(int(buckets.max()) + 1)
-        left = self._not_seen(buckets, hashes)
-        while len(left):
-            self.version += 1
-            found, first = np.unique(buckets[left], return_index=True)
-            chosen, place = left[first], self._seen[found]
-            named = place < 2
-            self._hashes[found[named], place[named]] = hashes[chosen[named]]
-            self._kept.append((found[named], place[named], strings.take(arrow_of(chosen[named]))))
-            self._seen[found] += 1
-            left = left[self._not_seen(buckets[left], hashes[left])]
-
-    def _not_seen(self, buckets: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-        """The positions of strings that their buckets would note."""
-        new = np.empty(len(buckets), dtype=np.int64)
-        return new[: strings_not_seen(buckets, hashes, self._seen, self._hashes, new)]
-
-    def _grow(self, n_buckets: int) -> None:
-        if n_buckets > len(self._seen):
-            more = n_buckets - len(self._seen)
-            self._seen = np.append(self._seen, np.zeros(more, np.uint8))
-            self._hashes = np.concatenate([self._hashes, np.zeros((more, 2), np.uint64)])
+    def add(self, hashes: np.ndarray, strings: pa.Array) -> None:
+        """Take in strings, in the order in which they were seen, with their hashes."""
+        found, places = np.empty(len(hashes), np.int64), np.empty(len(hashes), np.uint8)
+        n = note_strings(hashes, 64 - self.bits, self._seen, self._hashes, found, places)
+        self.version += 1
+        if n:
+            chosen = found[:n].copy()
+            buckets = bucket_of(hashes[chosen], self.bits).astype(np.int32)
+            self._kept.append((buckets, places[:n].copy(), strings.take(arrow_of(chosen))))
 
     def merge(self, later: "BucketNames") -> None:
         """Take in what another has seen in later rows."""
         for place in (0, 1):
             for buckets, places, strings in later._kept:
                 chosen = places == place
-                self.add(buckets[chosen], later._hashes[buckets[chosen], place], strings.filter(arrow_of(chosen)))
-        more = np.flatnonzero(later._seen == 3)
-        self._grow(len(later._seen))
-        self._seen[more] = 3
+                self.add(later._hashes[buckets[chosen], place], strings.filter(arrow_of(chosen)))
+        self._seen[later._seen == 3] = 3
+        self.version += 1
+
+    def name_of(self, bucket: int) -> str | None:
+        """The name of one bucket, without those of the others; None where it has none."""
+        if self._order_version != self.version:  # of millions of names: sorted once
+            kept = [buckets for buckets, *_ in self._kept]
+            self._starts = np.cumsum([0, *map(len, kept)])
+            together = np.concatenate([np.zeros(0, np.int32), *kept])
+            self._order = np.argsort(together, kind="stable").astype(np.int32)
+            self._in_order, self._order_version = together[self._order], self.version
+        first, last = np.searchsorted(self._in_order, [bucket, bucket + 1])
+        found = {}
+        for at in self._order[first:last].tolist():
+            part = int(np.searchsorted(self._starts, at, side="right")) - 1
+            _, places, strings = self._kept[part]
+            row = at - int(self._starts[part])
+            found[int(places[row])] = strings[row].as_py()
+        more = ["..."] if found and self._seen[bucket] == 3 else []
+        return "|".join([*(found[place] for place in sorted(found)), *more]) if found else None
 
     def named(self) -> "NamedBuckets":
         """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
@@ -149,13 +153,18 @@ class NamedBuckets(Mapping[str, str]):
         return dict(zip(map(str, self.buckets.tolist()), self.names.to_pylist(), strict=True)).items()
 
     def bucket_named(self, name: str, bits: int) -> int | None:
-        """The bucket of a name, among 2^bits: that of the first string in it, which ends at a bar or with the name."""
-        ends = [i for i, letter in enumerate(name) if letter == "|"]
-        for end in [*ends, len(name)]:
-            bucket = hash_of(name[:end]) >> (64 - bits)
-            if self.get(str(bucket)) == name:
-                return bucket
-        return None
+        """The bucket of a name, among 2^bits."""
+        return bucket_named(self, name, bits)
+
+
+def bucket_named(names: Mapping[str, str], name: str, bits: int) -> int | None:
+    """The bucket of a name, among 2^bits: that of the first string in it, which ends at a bar or with the name."""
+    ends = [i for i, letter in enumerate(name) if letter == "|"]
+    for end in [*ends, len(name)]:
+        bucket = hash_of(name[:end]) >> (64 - bits)
+        if names.get(str(bucket)) == name:
+            return bucket
+    return None
 
 
 NO_NAMES = NamedBuckets(np.zeros(0, np.int64), string_array([], pa.large_string()))
@@ -167,8 +176,8 @@ class GrowingNames(Mapping[str, str]):
     def __init__(self, buckets: BucketNames) -> None:
         self._buckets, self._version, self._names = buckets, -1, NO_NAMES
 
-    def add(self, buckets: np.ndarray, hashes: np.ndarray, strings: pa.Array) -> None:
-        self._buckets.add(buckets, hashes, strings)
+    def add(self, hashes: np.ndarray, strings: pa.Array) -> None:
+        self._buckets.add(hashes, strings)
 
     @property
     def _now(self) -> NamedBuckets:
@@ -178,10 +187,13 @@ class GrowingNames(Mapping[str, str]):
 
     def bucket_named(self, name: str, bits: int) -> int | None:
         """The bucket of a name, among 2^bits."""
-        return self._now.bucket_named(name, bits)
+        return bucket_named(self, name, bits)
 
     def __getitem__(self, bucket: str) -> str:
-        return self._now[bucket]
+        name = self._buckets.name_of(int(bucket))
+        if name is None:
+            raise KeyError(bucket)
+        return name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._now)

@@ -219,9 +219,9 @@ class TextLearner(Learner):
         asked, rules = self.vocabulary, self.vocabulary.rules
         order = np.argsort(-self.rows, kind="stable")
         if asked.bits is not None:
-            buckets = BucketNames()
+            buckets = BucketNames(asked.bits)
             hashes = self.hashes[order]
-            buckets.add(bucket_of(hashes, asked.bits), hashes, string_array(self._names(order), pa.string()))
+            buckets.add(hashes, string_array(self._names(order), pa.string()))
             return HashedText(
                 self.column, asked.bits, dict(buckets.named().items()), rules.ngrams, rules.stop_words, per_row=per_row
             )

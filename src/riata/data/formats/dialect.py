@@ -207,9 +207,14 @@ def _is_comment(row: Sequence[str]) -> bool:
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row has names: not if every column of numbers has one there, or nothing, unless they count."""
+    """Whether the first row has names: not if every column of numbers has one there, or nothing, unless they count, or
+    stand beside an empty cell over the names of the rows, as years do."""
     first, rest = rows[0], rows[1:]
     if not rest or not matching(first, NUMBER):
+        return True
+    row_names = {row[0].strip() for row in rest}
+    own_names = len(row_names) == len(rest) and row_names.isdisjoint(MISSING_WORDS) and not matching(row_names, NUMBER)
+    if own_names and not first[0].strip() and all(cell.strip() for cell in first[1:]):
         return True
     numbers, numeric = matching(chain.from_iterable(rows), NUMBER), []
     for j, cell in enumerate(first):

@@ -1,6 +1,7 @@
 """Vowpal Wabbit's text and libffm's, plain or compressed: rows of named features, one a line.
 
-Features are a column of maps from names to numbers, `X`; what becomes of it is told in `columns/maps.py`.
+Features are a column of maps from names to numbers, `X`; what becomes of it is told in `columns/maps.py`. As codes, the
+maps have the hash of every name beside its number.
 """
 
 from typing import ClassVar
@@ -9,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.columns.arrow_values import arrow_of, bytes_array
+from riata.data.columns.maps import HASHED
 from riata.data.formats.parsed_lines import Parsed, ParsedLines
 from riata.data.formats.source import DENSE, TARGET, WEIGHT
 from riata.kernels.named_lines import PROBLEMS, NamedRows, most_named, read_named
@@ -22,25 +24,32 @@ class NamedLines(ParsedLines):
 
     problems = PROBLEMS
     fields: ClassVar[bool]  # whether the names are a field and an index
+    _as_codes = False
+
+    def as_codes(self) -> None:
+        self._as_codes = True
 
     def parse(self, block: np.ndarray, start: int, stop: int) -> Parsed:
-        n_lines, n_features, n_bytes = most_named(block, start, stop)
+        n_lines, n_features, n_bytes, ascii = most_named(block, start, stop)
         room = NamedRows(
             np.empty(n_lines), np.empty(n_lines), np.empty(n_lines), np.empty(n_lines, np.int64),
             np.empty(n_lines, np.int64), np.empty(n_lines + 1, np.int32), np.empty(n_features + 1, np.int64),
-            np.empty(n_bytes, np.uint8), np.empty(n_features),
+            np.empty(n_bytes, np.uint8), np.empty(n_features), np.empty(n_features, np.uint64),
         )  # fmt: skip
         wanted = self.with_judged(())
-        n, nnz, _, *of_lines = read_named(block, start, stop, self._skip_bad, self.fields, BASE in wanted, room)
+        n, nnz, _, *of_lines = read_named(block, start, stop, self._skip_bad, self.fields, BASE in wanted, ascii, room)
         names = _strings(room.name_ends[: nnz + 1], room.names)
-        X = pa.MapArray.from_arrays(arrow_of(room.indptr[: n + 1]), names, arrow_of(room.values[:nnz]))
+        items = arrow_of(room.values[:nnz])
+        if self._as_codes:
+            items = pa.StructArray.from_arrays([items, arrow_of(room.hashes[:nnz])], fields=list(HASHED))
+        X = pa.MapArray.from_arrays(arrow_of(room.indptr[: n + 1]), names, items)
         tags = _tags(block, room.tag_starts[:n], room.tag_ends[:n]) if TAG in wanted else pa.nulls(n, pa.large_string())
         columns = {
             TARGET: arrow_of(room.y[:n]), WEIGHT: arrow_of(room.weight[:n]), BASE: arrow_of(room.base[:n]),
             TAG: tags, DENSE: X,
         }  # fmt: skip
         arrays = [columns[name] for name in self.schema.names]
-        return Parsed(pa.RecordBatch.from_arrays(arrays, schema=self.schema), *of_lines)
+        return Parsed(pa.RecordBatch.from_arrays(arrays, self.schema.names), *of_lines)
 
 
 class VowpalWabbit(NamedLines):

@@ -10,7 +10,7 @@ from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates
 from riata.data.columns.hashed import LevelsLearner, WordsLearner
 from riata.data.columns.lists import DenseLearner, SparseLearner, stem
-from riata.data.columns.maps import AnyNamesLearner, MapLearner
+from riata.data.columns.maps import HASHED, AnyNamesLearner, MapLearner
 from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.products import ProductLearner
 from riata.data.columns.texts import TextLearner, look_like_prose
@@ -164,7 +164,9 @@ def is_map(kind: pa.DataType) -> bool:
     """Whether values are maps from names, or whole numbers, to numbers."""
     if not pa.types.is_map(kind):
         return False
-    return bool(is_text(kind.key_type) or pa.types.is_integer(kind.key_type)) and is_number(kind.item_type)
+    return bool(is_text(kind.key_type) or pa.types.is_integer(kind.key_type)) and (
+        is_number(kind.item_type) or kind.item_type == HASHED
+    )
 
 
 def is_number(kind: pa.DataType) -> bool:

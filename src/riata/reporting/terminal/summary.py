@@ -58,11 +58,18 @@ def as_dict(model: Model) -> dict[str, Any]:
     }
 
 
-def _by_day(scores: dict[str, Any]) -> list[str]:
+def _by_day(scores: dict[str, dict[str, Any]]) -> Table:
     """Scores of the last days, a line each."""
-    lines = [f"{day}: {ProgressiveScores(**of_day).in_words()}" for day, of_day in scores.items()]
-    left_out = len(lines) - LAST_DAYS
-    return lines if left_out <= 0 else [f"{_count(left_out, 'day')} before, in the model's file", *lines[-LAST_DAYS:]]
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("", "rows", "log loss", "normalised entropy", "AUC", "calibration"):
+        table.add_column(head, justify="right", header_style="dim")
+    left_out = len(scores) - LAST_DAYS
+    if left_out > 0:
+        table.add_row(f"{_count(left_out, 'day')} before", "in the model's file")
+    for day, of_day in list(scores.items())[-LAST_DAYS:]:
+        rows, log_loss, *others = ProgressiveScores(**of_day)
+        table.add_row(day, f"{rows:,}", f"{log_loss:.4f}", *("" if x is None else f"{x:.3f}" for x in others))
+    return table
 
 
 def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]) -> None:
@@ -106,8 +113,8 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     if model.training.progressive:
         scores: dict[str, Any] = model.training.progressive
         facts.add_row("scores", f"of each row before it was learnt: {ProgressiveScores(**scores).in_words()}")
-    for line in _by_day(model.training.progressive_by_day):
-        facts.add_row("", escape(line))
+    if model.training.progressive_by_day:
+        facts.add_row("by day", _by_day(model.training.progressive_by_day))
     facts.add_row("repeat", _repeat(model))
     peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
     scoring = summary.get("passes_to_score") or 0.0

@@ -4,6 +4,12 @@ Where columns have few entries, or rows are fewer than columns, a step along a c
 curvature of the working set, and that matrix is not made. F is minimised by Newton steps, each of which minimises a
 penalised quadratic of the margins (`column_quadratic`); the squared loss is such a quadratic itself. Nothing is solved
 to more digits than were asked for.
+
+A loss that is nearly linear in a row has hardly any curvature there, and its quadratic lets a step throw the margin of
+that row far to the wrong side, from where the next goes as far back: so it is with words that few texts have. So a row
+has curvature enough that by itself it would not go much further than to where its loss is gone; and after a step that
+gained much less than its quadratic said, rows have a least curvature, which grows until steps gain what they promise,
+and goes again.
 """
 
 from dataclasses import dataclass, replace
@@ -11,14 +17,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riata.data.in_memory import InMemory
+from riata.losses import Loss
 from riata.objective import FirstOrder, Problem, duality_gap, first_order
+from riata.penalties import GroupLasso
 from riata.solvers.convex.column_quadratic import minimise_along_columns
 from riata.solvers.convex.columns import Columns, one_by_one
 from riata.solvers.convex.curvature import Point
-from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS
+from riata.solvers.convex.group_column_quadratic import minimise_groups_along_columns
+from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS, sum_rounding
 from riata.threads import one_blas_thread
 
 FORCING = 0.1  # of the gap of F: how precisely a quadratic is minimised
+POOR, GOOD = 0.25, 0.75  # shares of the gain that a quadratic promised
+FURTHEST = 10.0  # times as far as to where a row has no loss, were that a parabola: its step by itself
+LEAST_DAMPING, DAMPING_FACTOR = 1e-3, 10.0  # least curvature of rows, of the largest there is
 
 
 @dataclass(frozen=True)
@@ -43,7 +55,7 @@ class GatheredColumns:
     ) -> Point:
         """The minimum of F over these features, up to a gap of `enough`, from a guess that has no others."""
         w, b = guess
-        penalty = problem.penalty.of(self.features)  # type: ignore[attr-defined] # it is an elastic net
+        penalty = problem.penalty.of(self.features)  # type: ignore[attr-defined] # all that come here have it
         restricted = replace(problem, data=self.rows, penalty=penalty, start=None)
         with one_blas_thread():
             v, b = self._minimise(restricted, w[self.features], b, enough)
@@ -56,7 +68,8 @@ class GatheredColumns:
         loss, penalty = problem.loss, problem.penalty
         y, weight = problem.data.targets()
         weight = weight / weight.sum()
-        at = first_order(problem, v, b)
+        minimise = minimise_groups_along_columns if isinstance(penalty, GroupLasso) else minimise_along_columns
+        at, damping, rounding = first_order(problem, v, b), 0.0, sum_rounding(problem.data.n_rows)
         F = at.loss + penalty.value(v)
         for _ in range(STEPS):
             gap = duality_gap(problem, v, at)
@@ -64,22 +77,47 @@ class GatheredColumns:
                 break
             z = self.rows.chunk.X.margins(v, b)
             u = weight * loss.derivative(y, z)
-            D = weight * np.maximum(loss.second_derivative(y, z), loss.least_curvature)
+            D = weight * _curvature(loss, y, z, damping)
             target = enough if loss.quadratic else max(FORCING * min(gap, F), FORCING * enough)
-            v_new, b_step = minimise_along_columns(problem, self.columns, u, D, v, target)
-            v_step, share = v_new - v, 1.0
+            v_far, b_step = minimise(problem, self.columns, u, D, v, target)
+            v_step, share, v_new = v_far - v, 1.0, v_far
             b_step -= float(self.origin @ v_step)
             for _ in range(HALVINGS):
-                v_new = v_new if share == 1.0 else v + share * v_step
+                v_new = v_far if share == 1.0 else v + share * v_step
                 at_new = first_order(problem, v_new, b + share * b_step)
                 F_new = at_new.loss + penalty.value(v_new)
-                if F_new <= F + F_ROUNDING * abs(F):
+                if F_new <= F + rounding * abs(F):
                     break
                 share *= 0.5
             else:
                 break
+            if not loss.quadratic:
+                z_step = self.rows.chunk.X.margins(v_far, b + b_step) - z
+                promised = penalty.value(v) - penalty.value(v_far) - float(z_step @ (u + 0.5 * D * z_step))
+                damping = _next_damping(damping, (F - F_new) / promised if promised > 0.0 else 1.0)
             stalled = F_new >= F
             v, b, F, at = v_new, b + share * b_step, F_new, at_new
             if stalled:
                 break
         return v, float(b)
+
+
+def _curvature(loss: Loss, y: np.ndarray, z: np.ndarray, damping: float) -> np.ndarray:
+    """That of each row, no less than keeps its step within reason, nor than so much of the largest."""
+    curvature: np.ndarray = np.maximum(loss.second_derivative(y, z), loss.least_curvature)
+    if loss.quadratic:
+        return curvature
+    slope, value = loss.derivative(y, z), loss.value(y, z)
+    of_parabola = np.divide(slope * slope, 2.0 * value, out=np.zeros(len(z)), where=value > 0.0)
+    least = np.maximum(of_parabola / FURTHEST, damping * curvature.max(initial=0.0))
+    result: np.ndarray = np.maximum(curvature, least)
+    return result
+
+
+def _next_damping(damping: float, kept: float) -> float:
+    """The least curvature of rows in the next step, after one that gained such a share of what it promised."""
+    if kept < POOR:
+        return min(max(DAMPING_FACTOR * damping, LEAST_DAMPING), 1.0)
+    if kept > GOOD:
+        return damping / DAMPING_FACTOR if damping > LEAST_DAMPING else 0.0
+    return damping

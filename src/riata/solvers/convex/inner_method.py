@@ -6,8 +6,9 @@
 | `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
 
-Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. Where a model
-has nearly as many features as rows and many more want in, `GatheredColumns` has all of them (`crowded`).
+Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. Where a model has nearly as many
+features as rows and many more want in, `GatheredColumns` has all of them (`crowded`). Group Lassos have the first two:
+columns, group by group, where they are more than the entries of one.
 
 Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways; several targets have
 `TargetsCurvature`, the curvature of the columns alone.
@@ -18,11 +19,13 @@ import numpy as np
 from riata.data.in_memory import InMemory
 from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem, pulls
+from riata.penalties import GroupLasso
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.column_quadratic import too_many
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.solvers.convex.group_quadratic import LARGE_BLOCK
 from riata.solvers.convex.outputs_columns import OutputColumns, output_columns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature
 from riata.solvers.convex.targets_curvature import TargetsCurvature
@@ -30,6 +33,7 @@ from riata.solvers.convex.targets_curvature import TargetsCurvature
 InnerModel = ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsCurvature | TargetsCurvature
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
+COLUMNS_PER_ROW = 1.0  # of a working set of groups, for each entry of a column: with more, steps go along columns
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
 COPIES_OF_COLUMNS, COPIES_OF_PRODUCTS = 2, 16  # that `GatheredColumns` holds, and `smooth_forms` makes
 NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
@@ -46,11 +50,24 @@ def without_curvature(
         return None  # that of the columns serves for all targets
     if problem.loss.n_outputs > 1:
         return output_columns(problem, features) if problem.penalty.convex else None
+    if isinstance(problem.penalty, GroupLasso) and isinstance(data, InMemory):
+        return _group_columns(problem.penalty, data, features, problem.fit_intercept)
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
         return None
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
         return GatheredColumns.of(data, features, problem.fit_intercept)
     return column_copy(problem, features, many_minima)
+
+
+def _group_columns(
+    penalty: GroupLasso, data: InMemory, features: np.ndarray, fit_intercept: bool
+) -> GatheredColumns | None:
+    """The columns, group by group, where they are many more than the entries of one; otherwise None."""
+    groups = penalty.groups[features]
+    along = data.stored(features) / len(features) if len(features) else np.inf
+    if len(features) <= max(FEW_FEATURES, COLUMNS_PER_ROW * along) or np.bincount(groups).max() > LARGE_BLOCK:
+        return None
+    return GatheredColumns.of(data, features[np.argsort(groups, kind="stable")], fit_intercept)
 
 
 def crowded(problem: Problem, w: np.ndarray, at: FirstOrder) -> bool:

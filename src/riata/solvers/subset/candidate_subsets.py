@@ -10,6 +10,7 @@ may end at any of them.
 import numpy as np
 
 from riata.solvers.subset.global_bound import violators
+from riata.solvers.subset.growing_candidates import GrowingCandidates
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import solved
 from riata.solvers.subset.relaxation import PRICES, SWEEPS, Node, Quadratic, Relaxed
@@ -27,6 +28,7 @@ class CandidateSubsets:
 
     def __init__(self, model: LocalQuadratic, k: int, most_rows: int):
         self.k, self._model, self._most_rows = k, model, most_rows
+        self._candidates = GrowingCandidates(model)
         self.n_columns = self.n_weights = len(model.w)
         self._costs = model.costs
 
@@ -37,7 +39,7 @@ class CandidateSubsets:
         there = self._that_matter(node.state, w, price)
         for _ in range(ROUNDS):
             start = Node(node.state[there], w[there], price)
-            found = self._model.quadratic_of(there).relaxed(start, k, np.inf, PRICES, SWEEPS, many=True)
+            found = self._candidates.quadratic_of(there).relaxed(start, k, np.inf, PRICES, SWEEPS, many=True)
             price, w = found.price, np.zeros(self.n_columns)
             w[there] = found.w
             r, shares = self._pulls(w), np.zeros(self.n_columns)
@@ -55,8 +57,8 @@ class CandidateSubsets:
 
     def _that_matter(self, state: np.ndarray, w: np.ndarray, price: float) -> np.ndarray:
         """The candidates that the relaxation of a part may take, by their slopes at its start."""
-        there, taken = self._model.candidates, np.flatnonzero(w)
-        r = self._model.h[there] - w[taken] @ self._model.products[self._model.places(taken)]
+        there, taken = self._candidates.columns, np.flatnonzero(w)
+        r = self._model.h[there] - self._candidates.times(taken, w[taken])
         reliefs = self._costs.among(there).reliefs(r)
         matters: np.ndarray = there[
             (state[there] == 1) | (w[there] != 0.0) | ((state[there] == 0) & (reliefs > MATTERS * price))
@@ -68,8 +70,7 @@ class CandidateSubsets:
 
     def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
         self._add(members)
-        places = self._model.places(members)
-        H, h = self._model.products[np.ix_(places, places)], self._model.h[members]
+        H, h = self._candidates.among(members), self._model.h[members]
         w = np.zeros(self.n_columns)
         w[members] = solved(H, h)
         return self._model.loss - 0.5 * float(h @ w[members]), w
@@ -82,11 +83,11 @@ class CandidateSubsets:
     def _pulls(self, w: np.ndarray) -> np.ndarray:
         """c - G w, for all columns: a pass, which is cheaper than their products with those of w."""
         taken = np.flatnonzero(w)
-        return self._model.pulls(taken, w[taken])
+        return self._candidates.pulls(taken, w[taken])
 
     def _add(self, columns: np.ndarray) -> bool:
         """Make these columns candidates, if there is room; columns of a model or a part are few, and always come in."""
-        new = columns[self._model.places(columns) < 0]
+        new = columns[self._candidates.places(columns) < 0]
         if len(new):
-            self._model.add_candidates(new)
-        return len(self._model.candidates) < self._most_rows
+            self._candidates.add(new)
+        return len(self._candidates) < self._most_rows

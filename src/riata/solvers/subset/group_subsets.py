@@ -53,6 +53,6 @@ class TrueGroups(TrueSubsets):
         of_columns: np.ndarray = state[self.costs.groups]
         return of_columns
 
-    def _step(self, state: np.ndarray, k: int, at: Relaxed) -> Relaxed:
-        found = relaxed_groups(self._local(np.arange(self.n_weights), at), Node(state, at.w), k)
+    def _step(self, state: np.ndarray, k: int, at: Relaxed, n_steps: int = 0) -> Relaxed:
+        found = relaxed_groups(self._local(np.arange(self.n_weights), at, n_steps), Node(state, at.w), k)
         return found._replace(r=at.r)

@@ -21,12 +21,14 @@ Weights and products here are in units that give H a unit diagonal; `coefficient
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from riata.arrays import Array, at_least, namespace
 from riata.data.chunk import Chunk
+from riata.data.in_memory import InMemory
 from riata.kernels.subset import swap_gains
 from riata.objective import Problem
 from riata.solvers.saved_checks import Shape, check_array, check_indices, check_set
@@ -87,7 +89,9 @@ class LocalQuadratic:
         some = not self._rows_ahead and len(candidates) < d
         with_rows, always = NOTHING if some else np.union1d(support, candidates), problem.always_in
         multiplied = np.union1d(with_rows, always)
-        (loss, total, slope, by_u, by_d, squares), products = data.sum(lambda chunk: self._part(chunk, multiplied))
+        large = len(multiplied) == d  # products, which have to be added up
+        summed = data.sum_of_products if large and isinstance(data, InMemory) else data.sum
+        (loss, total, slope, by_u, by_d, squares), products = summed(lambda chunk: self._part(chunk, multiplied))
         n = data.total_weight
         self.loss = float(loss / n)  # at (w, b)
         self._by_d = by_d  # sum of D (x - shift)
@@ -156,7 +160,7 @@ class LocalQuadratic:
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All its attributes but the problem and the way it makes rows, for checkpoints."""
-        names = vars(self).keys() - {"problem", "_rows_ahead", "_at_once"}
+        names = vars(self).keys() - {"problem", "_rows_ahead", "_at_once", "costs"}
         return {f"model.{name}": np.asarray(getattr(self, name)) for name in names}
 
     @classmethod
@@ -193,11 +197,21 @@ class LocalQuadratic:
         return self._unit
 
     @property
+    def diagonal(self) -> np.ndarray:
+        """That of H: 0 for features that do not vary, and 1 for all others."""
+        return self._diagonal
+
+    @property
+    def means(self) -> np.ndarray:
+        """What is taken off columns, weighted by D; zeros where there is no intercept."""
+        return self._shift + self._centre
+
+    @property
     def has_all(self) -> bool:
         """Whether all features that vary are candidates."""
         return bool(np.count_nonzero(self._diagonal[self.candidates]) == np.count_nonzero(self._diagonal))
 
-    @property
+    @cached_property
     def costs(self) -> Costs:
         """What coefficients pay, in units of the quadratic; columns that do not vary pay enough to stay out."""
         ridge, limit, groups, _ = Costs.of(self.problem)
@@ -205,14 +219,10 @@ class LocalQuadratic:
 
     def among_candidates(self) -> Quadratic:
         """The quadratic of the candidates, its ridge apart; `loss` is that at w = 0, if the quadratic is made there."""
-        return self._quadratic(self.candidates, self._among.copy())
+        return self.quadratic_with(self.candidates, self._among.copy())
 
-    def quadratic_of(self, columns: np.ndarray) -> Quadratic:
-        """The same for some of the candidates."""
-        places = self.places(columns)
-        return self._quadratic(columns, self._among[np.ix_(places, places)])
-
-    def _quadratic(self, columns: np.ndarray, G: np.ndarray) -> Quadratic:
+    def quadratic_with(self, columns: np.ndarray, G: np.ndarray) -> Quadratic:
+        """The same for any columns, whose rows of H among themselves are G, which changes."""
         costs, varies = self.costs.among(columns), self._diagonal[columns] > 0
         G[np.diag_indices_from(G)] -= costs.ridge * varies
         return Quadratic(G, np.where(varies, self.h[columns], 0.0), self.loss, costs)
@@ -226,15 +236,18 @@ class LocalQuadratic:
     def add_candidates(self, columns: np.ndarray) -> None:
         """Add columns that searches may choose: one pass."""
         everyone = np.append(self.candidates, columns)
-        if not self._rows_ahead and np.any(self._place[columns] < 0):
-            new = self._scaled(columns, everyone, self._multiplied(columns, everyone))
-        else:
-            new = self._rows_of(columns)[:, everyone]
+        new = self.products_with(columns, everyone)
         known = len(self.candidates)
         among = np.empty((len(everyone), len(everyone)))
         among[:known, :known], among[known:], among[:known, known:] = self._among, new, new[:, :known].T
         np.fill_diagonal(among, self._diagonal[everyone])
         self.candidates, self._among = everyone, among
+
+    def products_with(self, columns: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """H between these columns and others, but for its diagonal: one pass."""
+        if not self._rows_ahead and np.any(self._place[columns] < 0):
+            return self._scaled(columns, others, self._multiplied(columns, others))
+        return self._rows_of(columns)[:, others]
 
     def require(self, columns: np.ndarray) -> None:
         """Compute the rows of H of these columns: one pass, if any is missing."""
@@ -340,7 +353,7 @@ class LocalQuadratic:
         in_data = W / self._unit[:, None]
 
         def part(chunk: Chunk) -> np.ndarray:
-            D = self._by_row(chunk)[2]
+            D = self._curvature(chunk)
             return chunk.X.slopes(D[:, None] * chunk.X.margins(in_data, -self._shift @ in_data))
 
         by_z = self.problem.data.sum(part) - np.outer(self._shift + self._centre, self._by_d @ in_data)
@@ -389,7 +402,7 @@ class LocalQuadratic:
         all_w[support] = w
 
         def part(chunk: Chunk) -> np.ndarray:
-            u = self._by_row(chunk)[2] * chunk.X.margins(all_w, -self._shift @ all_w)
+            u = self._curvature(chunk) * chunk.X.margins(all_w, -self._shift @ all_w)
             return chunk.X.centred_slopes(self._shift, u)
 
         by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre
@@ -426,14 +439,20 @@ class LocalQuadratic:
 
     def _by_row(self, chunk: Chunk) -> tuple[Array, Array, Array]:
         """s loss, s loss' and s loss'' of every row."""
-        X, y, weight, _ = chunk
-        z = X.margins(self.w, self.b)
+        y, weight, loss = chunk.y, chunk.weight, self.problem.loss
+        z = chunk.X.margins(self.w, self.b)
+        return weight * loss.value(y, z), weight * loss.derivative(y, z), self._curvature_at(chunk, z)
+
+    def _curvature(self, chunk: Chunk) -> Array:
+        """s loss'' of every row: that of a quadratic loss is the same at all margins."""
+        return self._curvature_at(chunk, chunk.y if self.problem.loss.quadratic else chunk.X.margins(self.w, self.b))
+
+    def _curvature_at(self, chunk: Chunk, z: Array) -> Array:
         loss = self.problem.loss
-        curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
-        D = weight * curvature
+        D = chunk.weight * at_least(loss.second_derivative(chunk.y, z), loss.least_curvature)
         if not loss.quadratic and namespace(D) is np:
             D[D <= DROPPED_CURVATURE * D.max(initial=0.0)] = 0.0
-        return weight * loss.value(y, z), weight * loss.derivative(y, z), D
+        return D
 
     def _part(self, chunk: Chunk, columns: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
         """What a chunk adds to the sums over its rows, and to the products of some columns with all."""
@@ -445,6 +464,6 @@ class LocalQuadratic:
     def _multiplied(self, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
         """Products of columns `left` with columns `right` (None: all), weighted by D: one pass."""
         products: np.ndarray = self.problem.data.sum(
-            lambda chunk: chunk.X.column_products(self._by_row(chunk)[2], self._shift, left, right)
+            lambda chunk: chunk.X.column_products(self._curvature(chunk), self._shift, left, right)
         )
         return products

@@ -14,6 +14,7 @@ from riata.data.chunk import Chunk, gathered
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.remote import Remote
+from riata.losses import Loss
 from riata.matrices.matrix import Matrix
 from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
 from riata.positive import solve_positive
@@ -24,6 +25,7 @@ from riata.threads import one_blas_thread
 REFIT_PRECISION = 1e-12  # of the empty model's loss: how far above the least objective a fit may end
 SEPARATED = 1e-6  # of the empty model's loss: below it classes are separated, and coefficients would grow without end
 STEPS = 100
+CAREFUL_STEPS = 10  # with the least curvature that a loss asks for
 LONG_STEP = 0.05  # of the objective: where a step should gain more, its best length is searched
 LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])  # that are tried
 LAST_STEP = 1e-3  # of the largest coefficient: Newton's last step is no longer
@@ -86,7 +88,7 @@ class Refits:
                 active = [newton for newton in newtons if not newton.done]
                 if not active:
                     break
-                for newton, sums in zip(active, rows.sum(self._second_order(active)), strict=True):
+                for newton, sums in zip(active, rows.sum(self._second_order(active, n_steps)), strict=True):
                     newton.take(*(part / total for part in sums))
                     if n_steps == 0 and newton.F > self._unit and newton.v.any():
                         newton.start_at_zero()
@@ -153,13 +155,13 @@ class Refits:
         data = self._problem.data
         return isinstance(data, InMemory) and stay_sparse(data, columns, self._mean[columns], self._scale[columns])
 
-    def _second_order(self, newtons: list["_Newton"]) -> Callable[[Chunk], tuple[Any, ...]]:
+    def _second_order(self, newtons: list["_Newton"], n_steps: int) -> Callable[[Chunk], tuple[Any, ...]]:
         """What a chunk adds to loss, slope and curvature of every support at its trial point."""
-        loss = self._problem.loss
+        loss, least = self._problem.loss, least_curvature(self._problem.loss, n_steps)
 
         def sums(newton: _Newton, A: Columns, y: Array, weight: Array) -> tuple[float, np.ndarray, np.ndarray]:
             z = A.margins(newton.trial)
-            curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
+            curvature = at_least(loss.second_derivative(y, z), least)
             slope = A.slopes(weight * loss.derivative(y, z))
             return float(weight @ loss.value(y, z)), slope, A.squares(weight * curvature)
 
@@ -179,6 +181,15 @@ class Refits:
     def _in_units_of_the_data(self, support: np.ndarray, newton: "_Newton") -> Fitted:
         coef = newton.v[:-1] / self._scale[support]
         return Fitted(support, coef, float(newton.v[-1] - self._mean[support] @ coef), float(newton.F))
+
+
+def least_curvature(loss: Loss, n_steps: int) -> float:
+    """Of a row, after so many Newton steps: less and less in the end.
+
+    That of the loss keeps the first steps short where few rows have any curvature. Where rows beyond a hinge are many
+    and the ridge is tiny, it is most of the curvature, and steps would remain too short.
+    """
+    return float(loss.least_curvature * 0.1 ** max(0, n_steps - CAREFUL_STEPS))
 
 
 def empty_model(problem: Problem) -> Fitted:

@@ -12,6 +12,7 @@ semidefinite (`diagonal_shift`): w'Gw = w'(G - D)w + w'Dw.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -118,10 +119,11 @@ def diagonal_shift(G: np.ndarray) -> np.ndarray:
     if inverse is None:
         return nothing
     left = 1.0 / np.diagonal(inverse)
+    times = inverse.__matmul__ if len(G) <= SMALL else partial(linalg.blas.dsymv, 1.0, inverse)
     root = np.sqrt(left)
     v = np.random.default_rng(0).normal(size=len(G))
     for _ in range(INVERSE_STEPS):
-        v = root * (inverse @ (root * v))
+        v = root * times(root * v)
         v /= np.linalg.norm(v)
     t = float((v / root) @ (G @ (v / root)))
     for share in (0.999, 0.97, 0.8, 0.5):
@@ -132,7 +134,7 @@ def diagonal_shift(G: np.ndarray) -> np.ndarray:
 
 
 def _inverse(G: np.ndarray) -> np.ndarray | None:
-    """The inverse of a positive definite matrix; None if it is not one."""
+    """The inverse of a positive definite matrix, or its upper half where that is not SMALL; None if it is not one."""
     try:
         factor = np.linalg.cholesky(G)
     except np.linalg.LinAlgError:
@@ -141,7 +143,7 @@ def _inverse(G: np.ndarray) -> np.ndarray | None:
         root = np.linalg.inv(factor)
         return np.asarray(root.T @ root)
     half, _ = linalg.lapack.dpotri(factor.T, lower=0)
-    return np.asarray(np.triu(half) + np.triu(half, 1).T)
+    return np.asarray(half)
 
 
 def _positive(G: np.ndarray) -> bool:
