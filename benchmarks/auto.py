@@ -1,9 +1,10 @@
 """What `alpha="auto"` and `k="auto"` cost on text, with all defaults, in processor seconds over all cores.
 
-    python benchmarks/auto.py [imdb news20 few-texts few-messages] [--by alpha k]
+    python benchmarks/auto.py [imdb news20 few-texts few-messages] [--by alpha k] [--glmstar]
 
 Counts of words of movie reviews (imdb) and of two groups of messages (news20), and of 3,000 reviews (few-texts) or
-messages (few-messages) alone.
+messages (few-messages) alone. `--glmstar` has glmnet's cross-validation, from Python, over the alphas that riata went
+along, with the same folds.
 """
 
 import argparse
@@ -33,13 +34,38 @@ def texts(name):
     return (X[rows], y[rows]), (X[split == 1], y[split == 1])
 
 
+def against_glmstar(name, X, y):
+    """Both choose alpha by the same folds; glmstar goes along as many of the alphas as riata had models for."""
+    from glmnet import LogNet
+    from sklearn.model_selection import KFold
+
+    folds = KFold(5, shuffle=True, random_state=0)
+    SparseClassifier(alpha="auto", cv=folds).fit(X[::50], y[::50])
+    began = time.process_time()
+    model = SparseClassifier(alpha="auto", cv=folds).fit(X, y)
+    print(f"{name} {X.shape} riata: {time.process_time() - began:.1f} processor s", flush=True)
+    alphas, target = np.array(model.path_.alphas), (y == np.unique(y)[1]).astype(float)
+    began = time.process_time()
+    peer = LogNet(lambda_values=alphas, standardize=True).fit(X.tocsc(), target)
+    spent, features = time.process_time() - began, np.count_nonzero(np.asarray(peer.coefs_), axis=1)
+    had = np.count_nonzero(model.path_.coefs, axis=1)
+    print(f"glmstar: {spent:.1f} processor s; features along {len(features)} of {len(alphas)} alphas, and riata's:")
+    print(*(f"{alpha:.3g}: {a}, {b}" for alpha, a, b in list(zip(alphas, features, had, strict=False))[::10]), sep="; ")
+    peer.cross_validation_path(X.tocsc(), target, cv=folds)
+    print(f"glmstar, with its folds: {time.process_time() - began:.1f} processor s", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=["imdb", "news20", *PART_OF])
     parser.add_argument("--by", nargs="+", choices=["alpha", "k"], default=["alpha"])
+    parser.add_argument("--glmstar", action="store_true", help="its cross-validation, too")
     arguments = parser.parse_args()
     for name in arguments.names:
         (X, y), test = texts(name)
+        if arguments.glmstar:
+            against_glmstar(name, X, y)
+            continue
         for by in arguments.by:
             SparseClassifier(**{by: "auto"}).fit(X[::50], y[::50])  # compiles what is not on disk yet
             began, wall = time.process_time(), time.perf_counter()

@@ -219,14 +219,14 @@ def gaps_along(X, y, spec, seconds):
     last = fit(
         InMemory(X, y),
         replace(spec, certify=True, certify_time=max(seconds)),
-        progress=lambda record: told.append((record.seconds, record.objective, record.bound or 0.0)),
+        progress=lambda record: told.append((record.seconds, record.objective, record.bound)),
     ).result
     gaps = [_gap(first)]
     for limit in seconds:
         if last.seconds <= limit or limit == max(seconds):
             gaps.append(_gap(last.bound))
             break
-        by_then = [GlobalBound(spec.k, *reversed(rest)) for at, *rest in told if at <= limit]
+        by_then = [GlobalBound(spec.k, bound, objective) for at, objective, bound in told if at <= limit and bound]
         gaps.append(_gap(by_then[-1]) if by_then else "-")
     return " / ".join(gaps)
 

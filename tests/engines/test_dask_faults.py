@@ -156,7 +156,8 @@ def test_a_worker_out_of_memory_is_replaced_and_one_that_always_is_gives_a_sente
         return chunk.n_rows
 
     assert data.sum(greedy_once) == 2000
-    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)  # two deaths over the same rows take long enough
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)  # two deaths over the same rows take long enough,
+    monkeypatch.setattr(dask_cluster, "NO_WORKERS", 1e9)  # and a busy machine much longer to replace a worker
     with pytest.raises(EngineError, match="ran out of memory; give a smaller budget"):
         data.sum(greedy)
 

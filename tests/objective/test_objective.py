@@ -1,11 +1,14 @@
 """The objective, its gradient and its certificate."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from chunked import Chunked
 from problems import LAYOUTS, small
+from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import (
     Problem,
@@ -15,9 +18,12 @@ from riata.objective import (
     empty_intercept,
     empty_start,
     first_order,
+    gap_unit,
     objective,
 )
+from riata.penalties import ElasticNet
 from riata.training.fitting import fit
+from riata.training.offsets import with_offsets
 from riata.training.spec import Spec
 
 STRENGTHS = {"l1": (0.05, 1.0), "elastic net": (0.1, 0.3), "weak": (1e-4, 1.0)}
@@ -89,3 +95,15 @@ def test_at_alpha_max_the_model_is_empty_and_just_below_it_is_not(loss, fit_inte
     assert np.count_nonzero(at.coef) == 0
     assert_allclose(at.intercept, empty_intercept(problem), atol=1e-5)
     assert np.count_nonzero(below.coef) == 1
+
+
+def test_the_unit_of_gaps_is_found_once():
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20.0)
+    data = InMemory(X, y, offset=np.linspace(0.0, 1.0, 20))
+    seen, spec = with_offsets(data, Spec(loss="poisson", alpha=0.1))
+    problem = Problem(seen, spec.loss_function, ElasticNet(0.1))
+    unit, passes = gap_unit(problem), seen.passes
+    assert passes > 0
+    assert gap_unit(problem) == unit
+    assert seen.passes == passes
+    assert gap_unit(replace(problem, data=InMemory(X, 2.0 * y), loss=LOSSES["poisson"])) != unit

@@ -180,6 +180,16 @@ CHOICES = [
         "the least, 1.2 at k = 5",
     ),
     (
+        WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, LATER, 1.2, half_of_gain=True),
+        "k = 3 is the sparsest whose mean squared error over 5 folds, 1.25, comes within one standard error, 0.1, of "
+        "the least, 1.2 at k = 5, and has half of its gain over the emptiest model",
+    ),
+    (
+        WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, MODEL, 1.25, half_of_gain=True),
+        "k = 3 has the least mean squared error over 5 folds, 1.25, and no sparser model has half of its gain over the "
+        "emptiest one",
+    ),
+    (
         LastWithinSize(PathModel("alpha", 0.5, 2), 2),
         "alpha = 0.5 (2 features) is the smallest alpha before the path has more than 2 features",
     ),

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from riata import SparseRegressor
+from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.training.fitting import fit
 from riata.training.spec import Spec
@@ -67,3 +67,14 @@ def test_a_gap_that_rounding_hides_is_no_certificate(rows, loss, offset):
     assert not result.converged
     assert "rounding" in result.reason
     assert_allclose(result.coef, expected.coef, atol=1e-3)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_dense_columns_far_from_zero_of_a_classifier(rows, classes):
+    """Margins cancel the means of the columns by the intercept: of 10^9 deviations they would have no digits left."""
+    X, y = rows
+    X, labels = (X + 1e9) - 1e9, np.digitize(y, [0.0] if classes == 2 else [-2.0, 2.0])
+    near, far = (SparseClassifier(alpha=0.01).fit(rows, labels) for rows in (X, X + 1e9))
+    assert far.converged_
+    assert_allclose(far.coef_, near.coef_, atol=1e-9)
+    assert_allclose(far.predict_proba(X + 1e9), near.predict_proba(X), atol=1e-4)

@@ -146,7 +146,7 @@ def test_grouped_folds_find_out_what_rows_apart_do_not(rng):
     """Columns that only number customers predict their other rows, and nothing about new customers."""
     customer = np.repeat(np.arange(40), 10)
     X = np.hstack([np.eye(40)[customer], rng.normal(size=(400, 1))])
-    y = 2 * rng.normal(size=40)[customer] + 0.5 * X[:, -1] + 0.3 * rng.normal(size=400)
+    y = 2 * rng.normal(size=40)[customer] + 2 * X[:, -1] + 0.3 * rng.normal(size=400)
     apart = riata.SparseRegressor(alpha="auto").fit(X, y)
     together = riata.SparseRegressor(alpha="auto").fit(X, y, groups=customer)
     assert apart.get_support()[:40].sum() > 30

@@ -18,13 +18,14 @@ from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES, SquaredTargets
 from riata.outcome.choices import ScoredOn, Scores, WithinOneStandardError
+from riata.outcome.folds_used import FoldKind, FoldsUsed
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
 from riata.training.path import ModelPath
 from riata.training.selection import choosing
 from riata.training.selection.asked import Search
 from riata.training.selection.products import products_serve
-from riata.training.selection.scoring import criterion, held_out, mean_losses
+from riata.training.selection.scoring import HeldOut, criterion, held_out, mean_losses
 from riata.training.selection.search import search_path
 from riata.training.spec import Spec
 
@@ -36,7 +37,9 @@ def least(path, rule, of, scores):
 
 
 def one_standard_error(path, scores, errors):
-    return choosing.one_standard_error([path], MSE, scores[None], errors[None], np.tile(scores, (5, 1, 1)))[1]
+    return choosing.one_standard_error([path], MSE, scores[None], errors[None], np.tile(scores, (5, 1, 1)), [1.0] * 5)[
+        1
+    ]
 
 
 def make(loss="squared", n=60, d=8, seed=0, noise=0.5):
@@ -170,12 +173,20 @@ def test_one_standard_error_goes_to_the_sparser_side(by):
     assert "is the sparsest" in chosen.reason
 
 
-def test_a_choice_that_gives_up_most_of_the_gain_says_so():
+@pytest.mark.parametrize(
+    ("level", "noise", "chosen", "half_of_gain"),
+    [(0.01, 1e-3, 3, False), (0.03, 1e-3, 2, False), (0.5, 1e-3, 2, True), (0.5, 0.02, 2, True), (0.5, 0.06, 0, False)],
+)
+def test_what_a_fold_does_to_all_models_is_no_doubt_about_them(level, noise, chosen, half_of_gain):
+    """Models differ by .04 at most, by so much `noise` from fold to fold, and folds by so much in their `level`."""
     path, scores = path_of([0, 1, 2, 3]), np.array([1.0, 0.99, 0.97, 0.96])
-    for error, said in ((0.035, True), (0.015, False), (0.001, False)):
-        choice = one_standard_error(path, scores, np.full(4, error))
-        assert choice.choice.gives_up_most is said
-        assert ("select='cv' takes that one" in choice.reason) is said
+    folds = level * np.array([-1.0, 1.0, 0.0, 0.0])[:, None] + noise * np.outer([1.0, 1.0, -1.0, -1.0], [3, 2, 1, 0])
+    parts = [HeldOut(scores + of_fold, 1.0) for of_fold in folds]
+    _, found = choosing.cross_validated([path], "cv-1se", LOSSES["squared"], parts, FoldsUsed(FoldKind.POSITION, 4))
+    assert found.index == chosen
+    assert found.choice.half_of_gain is half_of_gain
+    assert found.choice.gives_up_most is (chosen == 0)
+    assert ("select='cv' takes that one" in found.reason) is (chosen == 0)
 
 
 def test_models_without_features_are_scored():

@@ -125,6 +125,12 @@ class DenseMatrix(Matrix):
         A = curvature[rows, None] * (there._some(left) - shift[left])
         return transposed_product(A, there.array if right is None else there._some(right))
 
+    def stored_in_columns(self) -> np.ndarray:
+        return np.full(self.shape[1], self.shape[0])
+
+    def stored_less(self, shift: np.ndarray) -> "DenseMatrix":
+        return DenseMatrix((self.array - shift).astype(self.array.dtype, copy=False))
+
     def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "DenseMatrix":
         A = np.empty((self.shape[0], len(columns) + 1))
         np.subtract(self._some(columns), mean, out=A[:, :-1])
@@ -165,12 +171,20 @@ class DenseMatrix(Matrix):
 
 def _products(X: np.ndarray, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
     B, right_mean = _centred(X, weight, right)
-    last = len(right) - len(left)
-    if np.array_equal(right[last:], left):  # as where features joined a working set
-        A, left_mean = B[:, last:], right_mean[last:]
+    known = len(right) - len(left)
+    if np.array_equal(right[known:], left):  # as where features joined a working set
+        products, left_mean = _with_last(B, known), right_mean[known:]
     else:
         A, left_mean = _centred(X, weight, left)
-    return Products(float(weight.sum()), left_mean, right_mean, (A.T @ B).astype(np.float64))
+        products = A.T @ B
+    return Products(float(weight.sum()), left_mean, right_mean, products.astype(np.float64, copy=False))
+
+
+def _with_last(B: np.ndarray, known: int) -> np.ndarray:
+    """The products of all columns after so many with all columns; with one another by half the work (symmetry)."""
+    A = B[:, known:]
+    among: np.ndarray = A.T @ A
+    return among if known == 0 else np.hstack([A.T @ B[:, :known], among])
 
 
 def _centred(X: np.ndarray, weight: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,6 +18,7 @@ from riata.objective.smoothed_passes import by_widths
 NARROWINGS = 4  # passes that locate the best constant margin, each within a hundredth of the last interval
 KINK_NARROWINGS = 7  # where the loss has a kink, whose slopes change within the first width
 FIRST_WIDTH = 1e-9  # of the deviation of the targets: how far the kink of a loss is smoothed for the empty model
+GAP_UNIT = "gap unit"  # the name that it is kept under
 WIDENINGS = 20  # how often at most the interval is extended until it contains the best constant margin
 
 
@@ -46,6 +47,12 @@ def empty_loss(problem: Problem) -> float:
 
 def gap_unit(problem: Problem) -> float:
     """The unit of relative gaps: the empty model's loss, unless that is mere rounding, as for a constant target."""
+    if GAP_UNIT not in problem.kept:  # it takes passes, and is asked for at every step
+        problem.kept[GAP_UNIT] = _gap_unit(problem)
+    return problem.kept[GAP_UNIT]
+
+
+def _gap_unit(problem: Problem) -> float:
     if problem.loss.relative:  # residuals y - z have the rounding of the target
         rounding = float(np.sum(problem.loss.value(0.0, VARIES * abs(empty_intercept(problem)))))
     elif problem.loss.n_outputs > 1:

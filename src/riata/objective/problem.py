@@ -1,6 +1,6 @@
 """What is minimised over which data, and what a pass tells of a point."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ class Problem:
     start: "Start | None" = None  # the model of the largest alpha, where it has been found already
     empty: "Start | None" = None  # the model without features, where it has been found already
     limit: float | None = None  # of coefficients of scaled columns: bounds on models of k features are for those within
+    kept: dict[str, float] = field(default_factory=dict, init=False, repr=False, compare=False)  # what passes have told
 
     @property
     def n_coefficients(self) -> int:

@@ -71,10 +71,12 @@ def _(choice: WithinOneStandardError) -> str:
     model += _chosen_under(choice.model)
     within = f"within one standard error, {choice.error:.3g}, of"
     if choice.model == choice.least_model:
-        said = f"{model} has the least {name} {where}, {choice.score:.5g}, and no sparser model comes {within} it"
+        fails = "has half of its gain over the emptiest one" if choice.half_of_gain else f"comes {within} it"
+        said = f"{model} has the least {name} {where}, {choice.score:.5g}, and no sparser model {fails}"
     else:
         least = f"the least, {choice.least_score:.5g} at {_with_same_ridge(choice.least_model)}"
         said = f"{model} is the sparsest whose {name} {where}, {choice.score:.5g}, comes {within} {least}"
+        said += ", and has half of its gain over the emptiest model" if choice.half_of_gain else ""
     if choice.gives_up_most:
         said += ", of whose gain over the emptiest model it has less than half; select='cv' takes that one"
     return said + _may_go_on(choice)

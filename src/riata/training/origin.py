@@ -2,7 +2,8 @@
 
 Sums of products of numbers whose mean is 10^8 deviations have no digits left for what varies. Where there is an
 intercept, the target (for a loss that sees y - z only) and sparse columns without a zero may be counted from their
-means: the model is the same, and the intercept takes the rest back. Dense columns are centred in every pass anyway.
+means: the model is the same, and the intercept takes the rest back. Dense columns are centred in every pass for
+products; only where they are so far that margins lose digits, too, are they counted from their means, in a copy.
 """
 
 from dataclasses import replace
@@ -21,6 +22,7 @@ from riata.training.selection.fits import SelectedFit
 from riata.training.spec import Spec
 
 FAR = 1e4  # deviations from zero: the squares of nearer numbers lose 8 digits of 16
+FAR_DENSE = 1e6  # deviations from zero: margins, which cancel such a mean by the intercept, are good to 10 digits
 
 
 class Origin(NamedTuple):
@@ -81,17 +83,19 @@ def _far_mean(moments: Moments) -> float:
 
 def _far_columns(data: Dataset) -> np.ndarray:
     moments = data.moments
-    far = _far(moments.squares / moments.weight, moments.mean)
+    variance = moments.squares / moments.weight
+    far, very_far = _far(variance, moments.mean), _far(variance, moments.mean, FAR_DENSE)
     if not far.any():
         return np.zeros(data.n_features)
 
     def entries(chunk: Chunk) -> np.ndarray:
-        return chunk.X.stored_in_columns()
+        stored = chunk.X.stored_in_columns()
+        return stored if chunk.X.sparse else np.where(very_far, stored, 0)
 
     return np.where(far & (data.sum(entries) == data.n_rows), moments.mean, 0.0)
 
 
-def _far(variance: Any, mean: Any) -> Any:
-    """Whether numbers of this variance and mean, or each of several, are so far from zero that digits are lost."""
+def _far(variance: Any, mean: Any, deviations: float = FAR) -> Any:
+    """Whether numbers of this variance and mean, or each of several, are so many deviations from zero."""
     deviation = np.sqrt(variance)
-    return (FAR * deviation < np.abs(mean)) & varies(deviation, mean)
+    return (deviations * deviation < np.abs(mean)) & varies(deviation, mean)

@@ -39,6 +39,11 @@ def some_quadratic(rng, m=9, n=30):
     return Quadratic(G, c, 0.5 * float(y @ y) / n, costs)
 
 
+def split_of(quadratic, send):
+    G, c, ridge = map(send, (quadratic.G, quadratic.c, quadratic.costs.ridge))
+    return SplitQuadratic.of(G, c, ridge, quadratic.loss, send)
+
+
 def some_parts(rng, m, count, k=3):
     """Parts of more than one model, and how many columns may still come in."""
     parts = []
@@ -65,7 +70,7 @@ def test_bounds_hold_and_are_those_of_coordinate_descent(xp):
         rng = np.random.default_rng(seed)
         quadratic = some_quadratic(rng)
         states, left = some_parts(rng, 9, 6)
-        split = SplitQuadratic.of(quadratic.G, quadratic.c, quadratic.costs.ridge, quadratic.loss, xp.asarray)
+        split = split_of(quadratic, xp.asarray)
         subsets = QuadraticSubsets(quadratic, 3, split, xp.asarray)
         starts = [quadratic.relaxed(Node(np.zeros(9), np.zeros(9)), 3)] * 6
         nodes = [Node(state, one.w, one.price) for state, one in zip(states, starts, strict=True)]
@@ -88,7 +93,7 @@ def test_parts_end_at_the_target_and_a_batch_is_as_its_parts():
     rng = np.random.default_rng(3)
     quadratic = some_quadratic(rng, m=20)
     states, left = some_parts(rng, 20, 7)
-    split = SplitQuadratic.of(quadratic.G, quadratic.c, quadratic.costs.ridge, quadratic.loss, np.asarray)
+    split = split_of(quadratic, np.asarray)
     subsets = QuadraticSubsets(quadratic, 3, split)
     start = quadratic.relaxed(Node(np.zeros(20), np.zeros(20)), 3)
     nodes = [Node(state, start.w, start.price) for state in states]

@@ -125,7 +125,7 @@ def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
     if kind == "csv":
         return Csv(
             files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad, options=reading.csv,
-            known=reading.cells, labels=reading.labels,
+            known=reading.cells, labels=reading.labels, memory=reading.memory,
         )  # fmt: skip
     if kind == "json":
         return Json(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)

@@ -22,6 +22,7 @@ from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
+from riata.solvers.convex.restricted import sum_rounding
 from riata.solvers.convex.smoothing import Stage, first_width, minima
 from riata.solvers.convex.working_set import (
     CUTS,
@@ -209,7 +210,8 @@ def _certify(points: list[PathPoint], judge: Judge, features: np.ndarray | None)
         for point in points:
             assert point.at is not None
             F = point.at.loss + point.problem.penalty.value(point.w)
-            if worse(F, point.best) and cuts <= CUTS:
+            gap = judge.shortfall(point.problem, point.w, point.at)
+            if _rose(point, F, gap) and cuts <= CUTS:
                 assert point.w_best is not None
                 good = point.w_best, point.b_best
                 if cuts < CUTS and (point.problem.penalty.convex or point.tangent):
@@ -218,9 +220,14 @@ def _certify(points: list[PathPoint], judge: Judge, features: np.ndarray | None)
                     (point.w, point.b), point.tangent = good, True
                 far.append(point)
             else:
-                point.best, point.w_best, point.b_best = F, point.w, point.b
-                point.gap = judge.shortfall(point.problem, point.w, point.at)
+                point.best, point.w_best, point.b_best, point.gap = F, point.w, point.b, gap
         points = far
+
+
+def _rose(point: PathPoint, F: float, gap: float) -> bool:
+    """Whether F is above the best. Where that may be the rounding of a sum over rows, the gap tells a good step."""
+    above = worse(F, point.best, sum_rounding(point.problem.data.n_rows))
+    return above or (worse(F, point.best) and not gap < point.gap)
 
 
 def _read_points(points: list[PathPoint], features: np.ndarray | None) -> None:

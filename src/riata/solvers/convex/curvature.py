@@ -40,7 +40,7 @@ class Curvature:
         known = len(self.features)
         H = np.empty((len(features), len(features)))
         H[:known, :known] = self.H
-        H[known:] = new.about_means / total
+        np.divide(new.about_means, total, out=H[known:])
         H[:known, known:] = H[known:, :known].T
         return Curvature(features, new.weight / total, new.right_mean, H)
 

@@ -24,7 +24,7 @@ from riata.solvers.convex.column_quadratic import minimise_along_columns
 from riata.solvers.convex.columns import Columns, one_by_one
 from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.group_column_quadratic import minimise_groups_along_columns
-from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS
+from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS, sum_rounding
 from riata.threads import one_blas_thread
 
 FORCING = 0.1  # of the gap of F: how precisely a quadratic is minimised
@@ -69,7 +69,7 @@ class GatheredColumns:
         y, weight = problem.data.targets()
         weight = weight / weight.sum()
         minimise = minimise_groups_along_columns if isinstance(penalty, GroupLasso) else minimise_along_columns
-        at, damping = first_order(problem, v, b), 0.0
+        at, damping, rounding = first_order(problem, v, b), 0.0, sum_rounding(problem.data.n_rows)
         F = at.loss + penalty.value(v)
         for _ in range(STEPS):
             gap = duality_gap(problem, v, at)
@@ -86,7 +86,7 @@ class GatheredColumns:
                 v_new = v_far if share == 1.0 else v + share * v_step
                 at_new = first_order(problem, v_new, b + share * b_step)
                 F_new = at_new.loss + penalty.value(v_new)
-                if F_new <= F + F_ROUNDING * abs(F):
+                if F_new <= F + rounding * abs(F):
                     break
                 share *= 0.5
             else:

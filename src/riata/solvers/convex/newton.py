@@ -13,6 +13,7 @@ from riata.solvers.convex.curvature import FAST, NOTHING, Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, all_columns, crowded, without_curvature
 from riata.solvers.convex.judge import Judge
+from riata.solvers.convex.restricted import sum_rounding
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -25,7 +26,6 @@ from riata.solvers.convex.working_set import (
     local_problem,
     passes_are_cheap,
     read,
-    sum_rounding,
     without_rounding,
     worse,
 )

@@ -17,7 +17,7 @@ from riata.solvers.convex.columns import FASTER, Columns, one_by_one
 from riata.solvers.convex.curvature import FAST, Point
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, outputs_products_part
 from riata.solvers.convex.outputs_quadratic import ByCoefficient, ByFeature, is_by_feature
-from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, LAST_GAIN, LAST_SHARE
+from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, LAST_GAIN, LAST_SHARE, sum_rounding
 from riata.threads import one_blas_thread
 
 LARGEST_COPY = 1 << 22  # entries of dense columns: passes over larger ones, by several threads, are as fast
@@ -144,11 +144,12 @@ def _gap(problem: Problem, v: np.ndarray, at: FirstOrder) -> float:
 def _no_worse(problem: Problem, near: Point, far: Point, F: float) -> tuple[float, Point, FirstOrder] | None:
     """(F, point, slopes) at the largest share of a step, halved time and again, that does not raise F; or None."""
     (v, b), (v_far, b_far), share = near, far, 1.0
+    rounding = sum_rounding(problem.data.n_rows)
     for _ in range(HALVINGS):
         point = far if share == 1.0 else (v + share * (v_far - v), b + share * (b_far - b))
         at = first_order(problem, *point)
         F_new = float(at.loss + problem.penalty.value(point[0]))
-        if F_new <= F + F_ROUNDING * abs(F):
+        if F_new <= F + rounding * abs(F):
             return F_new, point, at
         share *= 0.5
     return None

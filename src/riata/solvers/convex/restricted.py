@@ -18,6 +18,11 @@ LAST_SHARE = 0.3  # of what is enough: by the same token
 QUADRATIC_PRECISION = 1e-12
 
 
+def sum_rounding(n_rows: int) -> float:
+    """The share of a sum over so many rows that rounding can make at most, in whatever order they are added."""
+    return max(F_ROUNDING, n_rows * float(np.finfo(np.float64).eps))
+
+
 class Derivatives(NamedTuple):
     """Of the mean loss: where there is an intercept, slopes and curvature are those at its best for every v."""
 
@@ -90,6 +95,7 @@ def minimise_loss(
     It ends where a further step would hardly gain anything, or much less than `enough`.
     """
     l1, l2, lower, upper = strengths
+    rounding = sum_rounding(len(A))
     has_l2 = bool(l2.any())
     rows = (CompiledRows if compiled else ArrayRows)(A, y, weight / weight.sum(), loss, fit_intercept)
 
@@ -111,7 +117,7 @@ def minimise_loss(
         for _ in range(HALVINGS):
             v_new, z_new = v_far if share == 1.0 else v + share * v_step, z + share * z_step
             F_new = objective(z_new, v_new)
-            if F_new <= F + F_ROUNDING * abs(F):
+            if F_new <= F + rounding * abs(F):
                 break
             share *= 0.5
         else:

@@ -36,7 +36,7 @@ from riata.solvers.saved_checks import check_facts, restoring
 
 FALL = 0.3  # of the width, from one to the next
 SOLVED = 1.0  # width: a smoothed problem is solved up to such a gap
-STEPS = 40  # at one width, at most
+STEPS, CHEAP_STEPS = 40, 400  # at one width, at most; and where passes are cheap
 CARE = Care(1e-3, 1e-10)  # where a kink is nearly one slopes change a lot with margins, and have fewer digits
 OF_GAP = 0.5  # is the width that loses about as much
 NARROWEST = 1e-10  # of F: slopes at smaller widths are rounding
@@ -108,7 +108,8 @@ def minima(problem: Problem, options: Options, state: WorkingSetState, stage: St
             smooth = _smoothed(problem, problem.loss.smoothed(width))
             if not len(state.features):  # a step over no features leaves the intercept, which depends on the width
                 state.b = float(empty_intercept(smooth))
-            for point in islice(newton(smooth, quiet, state, GAP, care=CARE), STEPS):
+            steps = CHEAP_STEPS if problem.data.cheap_passes else STEPS
+            for point in islice(newton(smooth, quiet, state, GAP, care=CARE), steps):
                 if point.gap is not None and point.gap <= SOLVED * width:
                     break
             at, _, ahead = _look(problem, options, state, width)

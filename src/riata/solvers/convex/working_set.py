@@ -291,11 +291,6 @@ def worse(F: float, known: float, rounding: float = F_ROUNDING) -> bool:
     return not F <= known + rounding * abs(known)
 
 
-def sum_rounding(n_rows: int) -> float:
-    """The share of a sum over so many rows that rounding can make at most, in whatever order they are added."""
-    return max(F_ROUNDING, n_rows * float(np.finfo(np.float64).eps))
-
-
 def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point:
     """The point without coefficients that are rounding beside the largest, each by the effect of one deviation: from
     the mean, or, without an intercept to take that up, from zero.

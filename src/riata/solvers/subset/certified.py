@@ -169,14 +169,14 @@ def certified(
             if closed:
                 return
     left = known.left
-    rows_fit = quadratic or 16 * problem.data.n_rows * len(left) <= memory
+    rows_fit = quadratic or 24 * problem.data.n_rows * len(left) <= memory  # three copies of the columns
     subsets: Subsets
     by_candidates = len(left) > min(most, max(problem.data.n_rows, WIDE)) and problem.data.cheap_passes
     by_candidates = by_candidates and model is not None and ridge
     if by_candidates:
         assert model is not None
         left, subsets = np.arange(d), CandidateSubsets(model, k, _most_rows(memory, d))
-    elif len(left) > most or not rows_fit or not (ridge or quadratic):
+    elif (quadratic and len(left) > most) or not rows_fit or not (ridge or quadratic):
         return  # what is left does not fit into the memory, or nothing bounds it
     else:
         near = problem if len(left) == d else cut_to(problem, left, memory)
@@ -184,7 +184,7 @@ def certified(
             quadratic_left, left = _quadratic_left(near, fit, known, left)
             subsets = QuadraticSubsets.of(quadratic_left, k, fit.objective, problem.data.send)
         else:
-            subsets = TrueSubsets(near, k + len(problem.always_in))
+            subsets = TrueSubsets.of(near, k + len(problem.always_in), fit.objective, problem.data.send)
     if known.bound <= 0.0 and not ridge:
         return
     yield known.certificate(problem, fit, finished=known.bound >= fit.objective)
@@ -259,7 +259,7 @@ def _resumed(problem: Problem, options: Options, search: SavedSearch) -> Iterato
             whole = whole.shifted(diagonal_shift(whole.G))
             subsets = QuadraticSubsets.of(whole, k, fit.objective, problem.data.send)
         else:
-            subsets = TrueSubsets(near, k + len(problem.always_in))
+            subsets = TrueSubsets.of(near, k + len(problem.always_in), fit.objective, problem.data.send)
     if subsets is None:
         return
     state = State(None, fit.objective, known.bound, search.n_parts)

@@ -46,7 +46,8 @@ class QuadraticSubsets:
             return alone
         with one_blas_thread():
             G, c, loss = quadratic.G, quadratic.c, quadratic.loss
-            split = SplitQuadratic.of(G, c, costs.ridge, loss, send or np.asarray)
+            there = send or np.asarray
+            split = SplitQuadratic.of(there(G), there(c), there(costs.ridge), loss, there)
             together = replace(alone, split=split, send=send)
             if send is not None:
                 return together

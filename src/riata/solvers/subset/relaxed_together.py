@@ -6,10 +6,13 @@ of the reverse Huber penalty at w + u, column by column. There the share of a co
 at 0 and 1, so that Newton steps in it, one for each step of ADMM, bring the sum of the shares to k. Columns that
 explain each other, by which coordinate descent goes in small steps, cost no more steps than others. The bound of a part
 is that of the plane at z, with c - G z made anew in float64, whatever led there.
+
+Losses that are not quadratic (`true_together`) put a quadratic in their place between two bounds: c, a row for each
+part then, is made anew of the slopes of the loss at z, and G is one for all.
 """
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,9 +21,37 @@ from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING
 
 PENALTY = 0.3  # t, of columns of unit norm: from .1 to 1 it does nearly as well
 LONGER = 1.6  # steps than ADMM's own
-STEPS, CHECKED = 60, 5  # at most, and between two bounds
-SLOW = 0.02  # of what is missing to the target: a part whose bound gains less between two bounds, twice, is left
+CHECKED = 5  # steps between two bounds
 LARGEST_STEP = 4.0  # of 1 / sqrt(price), as a factor, at first: less and less, so that it does not go to and fro
+
+
+class Patience(NamedTuple):
+    """When a part is left."""
+
+    steps: int = 60  # at most
+    slow: float = 0.02  # of what is missing to the target: it gains less between two bounds, twice
+
+
+class Evaluated(NamedTuple):
+    """What is known at the points of parts."""
+
+    r: Array  # minus the slopes of the loss
+    bounds: Array  # of the planes there
+    loss: "SplitLoss"  # where the next steps begin
+
+
+class SplitLoss(Protocol):
+    """A loss whose relaxations are split in two."""
+
+    @property
+    def quadratic(self) -> "SplitQuadratic":
+        """What steps are made by."""
+
+    def at(self, parts: "Parts") -> Evaluated:
+        """What is known at the points of these parts."""
+
+    def taken(self, rows: np.ndarray) -> "SplitLoss":
+        """The same for some of the parts."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +66,25 @@ class SplitQuadratic:
     loss: float
 
     @classmethod
-    def of(cls, G: np.ndarray, c: np.ndarray, ridge: np.ndarray, loss: float, send: Any) -> "SplitQuadratic":
-        """`send` takes an array of NumPy to where the work is to be done."""
-        G, c, ridge, root, one = map(send, (G, c, ridge, np.sqrt(ridge), np.eye(len(c))))
-        inverse = namespace(G).linalg.inv(G + PENALTY * one)
-        return cls(G, inverse, c, ridge, root, float(loss))
+    def of(cls, G: Array, c: Array, ridge: Array, loss: float, send: Any) -> "SplitQuadratic":
+        """Of arrays where the work is to be done, to which `send` takes those of NumPy."""
+        xp = namespace(G)
+        inverse = xp.linalg.inv(G + PENALTY * send(np.eye(G.shape[0])))
+        return cls(G, inverse, c, ridge, xp.sqrt(ridge), float(loss))
+
+    @property
+    def quadratic(self) -> "SplitQuadratic":
+        return self
+
+    def at(self, parts: "Parts") -> Evaluated:
+        r = self.c - parts.z @ self.G
+        xp, loss = namespace(r), self.loss
+        square = 0.5 * xp.sum(parts.z * (self.c - r), axis=1)
+        spent = parts.spent(self.ridge, xp.abs(r) + SLOPE_ROUNDING * float(np.sqrt(2.0 * loss)))
+        return Evaluated(r, loss - square - ROUNDING * (loss + xp.abs(square)) - spent * (1.0 + ROUNDING), self)
+
+    def taken(self, rows: np.ndarray) -> "SplitQuadratic":
+        return self
 
 
 class Together(NamedTuple):
@@ -53,13 +98,14 @@ class Together(NamedTuple):
 
 
 def relax_together(
-    quadratic: SplitQuadratic,
+    loss: SplitLoss,
     states: np.ndarray,
     k: np.ndarray,
     w: np.ndarray,
     prices: np.ndarray,
     target: float,
     send: Any = np.asarray,
+    patience: Patience = Patience(),  # noqa: B008 (it does not change)
 ) -> Together:
     """Relaxations of parts where k of the free columns may come in, which are more than k, from w and prices.
 
@@ -67,25 +113,27 @@ def relax_together(
     """
     found = Together(np.full(len(k), -np.inf), w.copy(), np.zeros_like(w), np.zeros_like(w), prices.copy())
     rows, best, was_slow = np.arange(len(k)), found.bounds.copy(), np.zeros(len(k), dtype=bool)  # of those that go on
-    there = _Parts.at(quadratic, states, k, w, prices, send)
-    known = there.point(there.pulls(quadratic))
-    for n_steps in range(CHECKED, STEPS + 1, CHECKED):
+    there = Parts.at(states, k, w, prices, send)
+    r, _, loss = loss.at(there)
+    there, known = replace(there, u=r / PENALTY), there.point(r)
+    for n_steps in range(CHECKED, patience.steps + 1, CHECKED):
         for _ in range(CHECKED):
-            there = there.after_step(quadratic, LARGEST_STEP ** (CHECKED / n_steps))
-        r = there.pulls(quadratic)
-        bounds = to_host(there.bounds(quadratic, r))
+            there = there.after_step(loss.quadratic, LARGEST_STEP ** (CHECKED / n_steps))
+        r, on_device, loss = loss.at(there)
+        bounds = to_host(on_device)
         better, gain = bounds > best, bounds - best
         known = known.where(send(better.astype(np.float64)), there.point(r))
         best = np.where(better, bounds, best)
-        slow = ~(gain > SLOW * (target - best))
-        ends, was_slow = (best >= target) | (slow & was_slow) | (n_steps == STEPS), slow
+        slow = ~(gain > patience.slow * (target - best))
+        ends, was_slow = (best >= target) | (slow & was_slow) | (n_steps == patience.steps), slow
         if ends.any():
             known.into(found, rows, np.flatnonzero(ends))
             found.bounds[rows[ends]] = best[ends]
             if ends.all():
                 break
             on = np.flatnonzero(~ends)
-            rows, best, was_slow, there, known = rows[on], best[on], slow[on], _taken(there, on), _taken(known, on)
+            rows, best, was_slow, there, known = rows[on], best[on], slow[on], taken(there, on), taken(known, on)
+            loss = loss.taken(on)
     return found
 
 
@@ -106,14 +154,14 @@ class _Point:
 
     def into(self, found: Together, rows: np.ndarray, of: np.ndarray) -> None:
         """Put those of some parts among what was found."""
-        there = _taken(self, of)
+        there = taken(self, of)
         for kept, values in zip(found[1:4], (there.z, there.r, there.shares), strict=True):
             kept[rows[of]] = to_host(values)
         found.prices[rows[of]] = 0.5 / to_host(there.by_price)[:, 0] ** 2
 
 
 @dataclass(frozen=True)
-class _Parts:
+class Parts:
     """Where the relaxations of parts are."""
 
     z: Array
@@ -126,17 +174,14 @@ class _Parts:
     k: Array  # a column
 
     @classmethod
-    def at(
-        cls, quadratic: SplitQuadratic, states: np.ndarray, k: np.ndarray, w: np.ndarray, prices: np.ndarray, send: Any
-    ) -> "_Parts":
-        """At the start."""
+    def at(cls, states: np.ndarray, k: np.ndarray, w: np.ndarray, prices: np.ndarray, send: Any) -> "Parts":
+        """At the start, where multipliers are still to be made of the slopes."""
         free, inside = (send((states == number).astype(np.float64)) for number in (0, 1))
         z = send(np.where(states < 0, 0.0, w))
-        u = (quadratic.c - z @ quadratic.G) / PENALTY
         by_price = send(1.0 / np.sqrt(2.0 * prices)[:, None])
-        return cls(z, u, by_price, 0.0 * z, free, inside, free + inside, send(k.astype(np.float64)[:, None]))
+        return cls(z, 0.0 * z, by_price, 0.0 * z, free, inside, free + inside, send(k.astype(np.float64)[:, None]))
 
-    def after_step(self, quadratic: SplitQuadratic, most: float) -> "_Parts":
+    def after_step(self, quadratic: SplitQuadratic, most: float) -> "Parts":
         """After a step of ADMM, and one of Newton for the prices, by a factor of no more than `most`."""
         xp, ridge, root = namespace(self.z), quadratic.ridge, quadratic.root
         w = (quadratic.c + PENALTY * (self.z - self.u)) @ quadratic.inverse
@@ -154,21 +199,14 @@ class _Parts:
         z = xp.where(v > 0.0, new, -new) * self.outside
         return replace(self, z=z, u=v - z, by_price=by_price, shares=shares * self.outside)
 
-    def pulls(self, quadratic: SplitQuadratic) -> Array:
-        """c - G z."""
-        return quadratic.c - self.z @ quadratic.G
-
     def point(self, r: Array) -> _Point:
         return _Point(self.z, r, self.shares, self.by_price)
 
-    def bounds(self, quadratic: SplitQuadratic, r: Array) -> Array:
-        """The bounds of the planes at z, lowered by what rounding may have changed."""
-        xp, loss = namespace(r), quadratic.loss
-        size = xp.abs(r) + SLOPE_ROUNDING * float(np.sqrt(2.0 * loss))
-        reliefs = size * size / (2.0 * quadratic.ridge)
-        square = 0.5 * xp.sum(self.z * (quadratic.c - r), axis=1)
-        spent = xp.sum(reliefs * self.inside, axis=1) + _sum_of_largest(reliefs * self.free, self.k)
-        return loss - square - ROUNDING * (loss + xp.abs(square)) - spent * (1.0 + ROUNDING)
+    def spent(self, ridge: Array, slopes: Array) -> Array:
+        """What models of each part can lower planes of these slopes by."""
+        reliefs = slopes * slopes / (2.0 * ridge)
+        sums = namespace(slopes).sum(reliefs * self.inside, axis=1)
+        return sums + _sum_of_largest(reliefs * self.free, self.k)
 
 
 def _sum_of_largest(values: Array, k: Array) -> Array:
@@ -182,7 +220,7 @@ def _sum_of_largest(values: Array, k: Array) -> Array:
     return xp.sum(xp.where(counts, largest, 0.0 * largest), axis=1)
 
 
-def _taken(rows_of: Any, rows: np.ndarray) -> Any:
+def taken(rows_of: Any, rows: np.ndarray) -> Any:
     """Some of the parts."""
     names = [one.name for one in fields(rows_of)]
     xp = namespace(getattr(rows_of, names[0]))

@@ -2,16 +2,22 @@
 
 The relaxation of a part is found by Newton steps: each is the relaxation of the local quadratic on the columns that
 matter there, as far towards it as the bound gets better. The bound is that of the plane of the true loss (`planes`).
+Where columns are not too many, several parts are relaxed at once (`true_together`), hundreds of them on a device.
 """
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from riata.arrays import at_least, to_host
+from riata.arrays import Array, at_least, to_host
 from riata.data.dataset import Dataset
 from riata.objective import Problem, empty_intercept
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, balancing_shares
 from riata.solvers.subset.refit import Refits, least_curvature, solved
 from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
+from riata.solvers.subset.relaxed_together import relax_together
+from riata.solvers.subset.true_together import PATIENCE, Rows
+from riata.threads import one_blas_thread
 
 STEPS = 5  # of Newton;
 STEPS_ALONE = 50  # of a single model, whose last digits count
@@ -20,13 +26,23 @@ INTERCEPT_STEPS = 60
 PRICES, SWEEPS = 8, 15  # of a step
 MATTERS = 0.3  # of the price: columns of less relief are left out of a step
 ENOUGH = 1e-7  # of the loss: a step that raises the bound by less is the last
+AT_ONCE = 4  # parts,
+TOGETHER_AT_ONCE, BATCH = 16, 8  # and halves of them, by BLAS
+ON_DEVICE_AT_ONCE = 256
+LARGEST_TOGETHER = 500  # columns, by BLAS: their products are made anew for each batch
+LARGEST_ON_DEVICE = 3000
+WORSE = 0.02  # of the gap at the root: by more the bound of parts together must not be worse
+NUMBERS_ON_DEVICE = 1 << 25  # margins of all parts that are relaxed at once
+LEAST_PRICE = 1e-12
+
+Send = Callable[[np.ndarray], Array]
 
 
 class TrueSubsets:
     """Columns of unit deviation, in memory, with their targets and weights."""
 
     exact = False  # a refit ends early where classes are separated
-    at_once, together = 4, None
+    at_once, batch = AT_ONCE, 1
 
     def __init__(self, problem: Problem, k: int):
         data, loss = problem.data, problem.loss
@@ -40,6 +56,47 @@ class TrueSubsets:
         self.costs = Costs(costs.ridge / self.scale**2, costs.limit * self.scale, costs.groups)
         self._b = float(empty_intercept(problem))
         self._refits = Refits(problem, np.arange(data.n_features))
+        self._rows: Rows | None = None  # for relaxations together
+
+    @classmethod
+    def of(cls, problem: Problem, k: int, objective: float, send: Send | None) -> "TrueSubsets":
+        """Relaxed together where that can be done, and pays: on the device that `send` takes arrays to, or by BLAS."""
+        subsets = cls(problem, k)
+        costs, loss, n = subsets.costs, problem.loss, subsets.n_columns
+        if n > (LARGEST_TOGETHER if send is None else LARGEST_ON_DEVICE) or n <= k + 1 or costs.groups is not None:
+            return subsets
+        if np.isfinite(costs.limit).any() or not (costs.ridge > 0.0).all() or not np.isfinite(loss.curvature):
+            return subsets
+        b = subsets._b if problem.fit_intercept else None
+        X, y, weight = subsets._X, subsets._y, subsets._weight
+        rows = Rows.of(loss, X, y, weight, costs.ridge, b, send or np.asarray)
+        subsets.at_once, subsets.batch = TOGETHER_AT_ONCE, BATCH
+        if send is not None:
+            subsets.at_once = int(np.clip(NUMBERS_ON_DEVICE // (2 * len(X)), AT_ONCE, ON_DEVICE_AT_ONCE))
+            subsets.batch = 2 * subsets.at_once
+        subsets._rows = rows
+        start = Node(np.zeros(n, dtype=np.int8), np.zeros(n))
+        with one_blas_thread():
+            alone = subsets.relaxed(start, k, objective)
+            [other] = subsets.relaxed_together([start._replace(w=alone.w, price=alone.price)], [k], objective)
+        if other.bound < alone.bound - WORSE * (objective - alone.bound):
+            subsets._rows, subsets.at_once = None, AT_ONCE
+        return subsets
+
+    @property
+    def together(self) -> "TrueSubsets | None":
+        return None if self._rows is None else self
+
+    def relaxed_together(self, nodes: Sequence[Node], k: Sequence[int], target: float) -> list[Relaxed]:
+        assert self._rows is not None
+        rows, states = self._rows, np.array([node.state for node in nodes])
+        w, prices = np.array([node.w for node in nodes]), np.maximum([node.price for node in nodes], LEAST_PRICE)
+        split = rows.about(np.where(states < 0, 0.0, w))
+        found = relax_together(split, states, np.array(k), w * rows.unit, prices, target, rows.send, PATIENCE)
+        return [
+            Relaxed(float(bound), w / rows.unit, r * rows.unit, shares, float(price))
+            for bound, w, r, shares, price in zip(*found, strict=True)
+        ]
 
     def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
         fit = self._refits.fit([members], [(np.zeros(len(members)), self._b)])[0]
@@ -117,7 +174,8 @@ class TrueSubsets:
     def _step(self, state: np.ndarray, k: int, at: Relaxed, n_steps: int = 0) -> Relaxed:
         """The relaxation of the local quadratic there, on the columns that matter."""
         reliefs = self.costs.reliefs(at.r)
-        matters = (state == 1) | (at.w != 0.0) | ((state == 0) & (reliefs > MATTERS * at.price))
+        price = at.price or _following(reliefs[state == 0], k)  # that of the first step is not known
+        matters = (state == 1) | (at.w != 0.0) | ((state == 0) & (reliefs > MATTERS * price))
         columns = np.flatnonzero(matters)
         quadratic = self._local(columns, at, n_steps)
         if k <= 0 and np.all(state[columns] == 1) and np.isinf(quadratic.costs.limit).all():  # a single model
@@ -145,6 +203,11 @@ class TrueSubsets:
         c = G @ w + at.r[columns]
         value = float(self._weight @ self._loss.value(self._y, z)) + 0.5 * float(w @ G @ w) + float(w @ at.r[columns])
         return Quadratic(G, c, max(value, 1e-12), self.costs.among(columns))
+
+
+def _following(reliefs: np.ndarray, k: int) -> float:
+    """The largest of them after the first k; 0 where there is none."""
+    return float(np.partition(reliefs, -k - 1)[-k - 1]) if 0 <= k < len(reliefs) else 0.0
 
 
 def _host_arrays(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

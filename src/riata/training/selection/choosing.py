@@ -38,13 +38,18 @@ def cross_validated(
     n, weights = len(models[0]), [part.weight for part in parts]
     fold_scores = np.array([part.scores.reshape(len(models), n) for part in parts])
     scores = np.average(fold_scores, axis=0, weights=weights)
-    # folds of groups or days differ in size, and the large ones say more
-    with np.errstate(invalid="ignore"):  # a score may be infinite
-        errors = np.sqrt(np.average((fold_scores - scores) ** 2, axis=0, weights=weights) / (len(parts) - 1))
+    errors = _standard_errors(fold_scores, weights)
     of = Scores(loss.score, ScoredOn.FOLDS, len(parts), used)
     if rule == "cv":
         return least(models, rule, of, scores, errors, fold_scores)
-    return one_standard_error(models, of, scores, errors, fold_scores)
+    return one_standard_error(models, of, scores, errors, fold_scores, weights)
+
+
+def _standard_errors(fold_scores: np.ndarray, weights: list[float]) -> np.ndarray:
+    """Those of means over folds: folds of groups or days differ in size, and the large ones say more."""
+    with np.errstate(invalid="ignore"):  # a score may be infinite
+        around = fold_scores - np.average(fold_scores, axis=0, weights=weights)
+        return np.sqrt(np.average(around**2, axis=0, weights=weights) / (len(weights) - 1))
 
 
 def least(
@@ -65,23 +70,41 @@ def least(
 
 
 def one_standard_error(
-    models: list[ModelPath], of: Scores, scores: np.ndarray, errors: np.ndarray, fold_scores: np.ndarray
+    models: list[ModelPath],
+    of: Scores,
+    scores: np.ndarray,
+    errors: np.ndarray,
+    fold_scores: np.ndarray,
+    weights: list[float],
 ) -> tuple[ModelPath, Selection]:
     """The sparsest model (largest alpha, smallest k) whose score is within one standard error of the least.
 
-    Of models of the same alpha, one for each share of `debias`, it is that of least score.
+    Of models of the same alpha, one for each share of `debias`, it is that of least score. Where the least gains more
+    than a standard error of the difference, in which what a fold does to all models cancels, the model has at least
+    half of that gain over the first one: scores of folds differ by an outlier or few events, too, and that is no doubt
+    about models.
     """
     of_least, least = (int(place) for place in np.unravel_index(np.argmin(scores), scores.shape))
     lowest, error = float(scores[of_least, least]), float(errors[of_least, least])
-    i = int(np.argmax(np.min(scores, axis=0) <= lowest + error))
-    of_path = int(np.argmin(scores[:, i]))
-    path, score, empty = models[of_path], float(scores[of_path, i]), float(scores[of_path, 0])
-    gives_up_most = i < least and 2 * (empty - score) < empty - lowest
+    of_best, best = np.argmin(scores, axis=0), np.min(scores, axis=0)
+    has_half = 2 * (best[0] - best) >= best[0] - lowest
+    i = int(np.argmax(best <= lowest + error))
+    of_folds, of_least_model = fold_scores[:, of_best[i], i], fold_scores[:, of_least, least]
+    asks_for_half = not has_half[i] and _beyond_doubt(of_folds - of_least_model, weights)
+    if asks_for_half:
+        i = int(np.argmax(has_half))
+    of_path = int(of_best[i])
+    path = models[of_path]
     choice = WithinOneStandardError(
-        path.model(i), of, score, error, models[of_least].model(least), lowest,
-        _could_go_on(models[of_least], least), gives_up_most,
+        path.model(i), of, float(best[i]), error, models[of_least].model(least), lowest,
+        _could_go_on(models[of_least], least), bool(not has_half[i]), bool(asks_for_half),
     )  # fmt: skip
     return path, Selection("cv-1se", of.name, scores[of_path], errors[of_path], fold_scores[:, of_path], i, choice)
+
+
+def _beyond_doubt(differences: np.ndarray, weights: list[float]) -> bool:
+    """Whether the mean of differences over folds is more than its standard error."""
+    return float(np.average(differences, weights=weights)) > float(_standard_errors(differences, weights))
 
 
 def _could_go_on(path: ModelPath, i: int) -> bool:
