@@ -37,18 +37,21 @@ def texts(name):
 def against_glmstar(name, X, y):
     """Both choose alpha by the same folds; glmstar goes along as many of the alphas as riata had models for."""
     from glmnet import LogNet
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import KFold
 
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    folds = KFold(5, shuffle=True, random_state=0)
     SparseClassifier(alpha="auto", cv=folds).fit(X[::50], y[::50])
     began = time.process_time()
     model = SparseClassifier(alpha="auto", cv=folds).fit(X, y)
     print(f"{name} {X.shape} riata: {time.process_time() - began:.1f} processor s", flush=True)
-    alphas = np.array(model.path_.alphas)
+    alphas, target = np.array(model.path_.alphas), (y == np.unique(y)[1]).astype(float)
     began = time.process_time()
-    peer = LogNet(lambda_values=alphas, standardize=True).fit(X.tocsc(), (y == np.unique(y)[1]).astype(float))
-    print(f"glmstar, the path of {len(alphas)} alphas: {time.process_time() - began:.1f} processor s", flush=True)
-    peer.cross_validation_path(X.tocsc(), (y == np.unique(y)[1]).astype(float), cv=folds)
+    peer = LogNet(lambda_values=alphas, standardize=True).fit(X.tocsc(), target)
+    spent, features = time.process_time() - began, np.count_nonzero(np.asarray(peer.coefs_), axis=1)
+    had = np.count_nonzero(model.path_.coefs, axis=1)
+    print(f"glmstar: {spent:.1f} processor s; features along {len(features)} of {len(alphas)} alphas, and riata's:")
+    print(*(f"{alpha:.3g}: {a}, {b}" for alpha, a, b in list(zip(alphas, features, had, strict=False))[::10]), sep="; ")
+    peer.cross_validation_path(X.tocsc(), target, cv=folds)
     print(f"glmstar, with its folds: {time.process_time() - began:.1f} processor s", flush=True)
 
 

@@ -115,6 +115,12 @@ def free_arrays_at_once(large: int) -> None:
         libc.mallopt(M_ARENA_MAX, 1)
 
 
+def return_freed_memory() -> None:
+    """Return what malloc keeps of many small objects that were freed to the system (GNU libc only)."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def file_without_name(folder: str | None = None) -> IO[bytes]:
     """A temporary file that disappears once nobody has it open or mapped, however the process ends.
 

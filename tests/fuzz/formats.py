@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def catalogue(workshop: Path) -> list[Format]:
             Format(f"csv.{name}", f"rows.csv.{name}", _compressed(pack, plain), by_y)
             for name, pack in COMPRESSIONS.items()
         ),
-        *(Format(f"csv {name}", "rows.csv", _text(data), by_y) for name, data in seeds.dialects().items()),
+        *(Format(f"csv {name}", "rows.csv", _text(data), by_y, turns=5) for name, data in seeds.dialects().items()),
         Format("json lines", "rows.jsonl", lambda rng: _json_lines(records, rng), by_y),
         Format("json array", "rows.json", lambda rng: _json_array(records, rng), by_y),
         Format("excel", "rows.xlsx", lambda rng: _excel(book, rng), by_y, turns=4),
@@ -142,6 +143,7 @@ def catalogue(workshop: Path) -> list[Format]:
                 "checkpoint.npz",
                 _checkpoint(workshop / case / "checkpoint.npz"),
                 resume(workshop, case),
+                turns=4 if case == "best-k" else 10,
             )
             for case in SAVING
         ),
@@ -152,7 +154,7 @@ def catalogue(workshop: Path) -> list[Format]:
 MODELS = {"table": "parquet", "targets": "parquet", "words": "csv", "svm": "svm"}
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
-    "xz": lzma.compress,
+    "xz": lambda data: lzma.compress(data, preset=0),  # others clear megabytes first
     "bz2": bz2.compress,
     "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
 }
@@ -228,9 +230,16 @@ def _npz(parts: dict[str, Any], rng: Rng | None) -> bytes:
     return seeds.npz(structured.arrays(parts, rng))
 
 
+@cache
 def _arrays(path: Path) -> dict[str, Any]:
+    """The arrays of an archive; whoever changes one makes a copy of it."""
     with np.load(path) as file:
         return {name: file[name] for name in file}
+
+
+@cache
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes()
 
 
 def _parquet(rows: pa.Table, rng: Rng | None) -> bytes:
@@ -311,24 +320,24 @@ def _ipc(rows: pa.Table, rng: Rng | None) -> bytes:
 def _converted(path: Path) -> Make:
     def make(rng: Rng | None) -> bytes:
         if rng is None:
-            return path.read_bytes()
-        with pa.ipc.open_file(pa.BufferReader(path.read_bytes())) as reader:
+            return _bytes(path)
+        with pa.ipc.open_file(pa.BufferReader(_bytes(path))) as reader:
             rows = reader.read_all()
         what = rng.random()
         if what < 0.35:
             facts = structured.tree(json.loads(rows.schema.metadata[b"riata"]), rng)
             return seeds.ipc(rows.replace_schema_metadata({"riata": json.dumps(facts).encode()}))
         if what < 0.6:
-            return structured.buffers(path.read_bytes(), rows, rng)
+            return structured.buffers(_bytes(path), rows, rng)
         if what < 0.75:
             return seeds.ipc(structured.columns(rows, rng).replace_schema_metadata(rows.schema.metadata))
-        return mutated(path.read_bytes(), rng)
+        return mutated(_bytes(path), rng)
 
     return make
 
 
 def _document(path: Path) -> Make:
-    return lambda rng: path.read_bytes() if rng is None else structured.document(path.read_bytes(), rng)
+    return lambda rng: _bytes(path) if rng is None else structured.document(_bytes(path), rng)
 
 
 def _checkpoint(path: Path) -> Make:
@@ -337,10 +346,10 @@ def _checkpoint(path: Path) -> Make:
 
     def make(rng: Rng | None) -> bytes:
         if rng is None:
-            return path.read_bytes()
+            return _bytes(path)
         if rng.random() < 0.2:
-            return mutated(path.read_bytes(), rng)
-        parts = _arrays(path)
+            return mutated(_bytes(path), rng)
+        parts = dict(_arrays(path))
         parts.pop("digest")
         facts = json.loads(parts.pop("facts").tobytes())
         if rng.random() < 0.6:

@@ -7,17 +7,19 @@ import json
 import math
 import mmap
 import os
+import resource
 import shutil
 import sys
 import traceback
 import warnings
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fuzz.formats import Format
+from fuzz.library import Library, NotFinite
+from fuzz.parsing import parsed
 
 FINE, REFUSED, MEMORY = "fine", "refused", "memory"
 SPARE_MB = 96.0  # beyond the budget: what Python, Arrow and the archive of a small file take on their way
@@ -59,6 +61,33 @@ def attempt(format: Format, data: bytes, folder: Path) -> Verdict:
     return _numbers(folder)
 
 
+def attempt_by_library(format: Format, data: bytes, folder: Path, library: Library) -> Verdict:
+    """Open, fit and predict what the bytes hold, in this process, without the command line."""
+    from riata.errors import RiataError
+
+    path = folder / "in" / format.file
+    if path.exists():
+        path.unlink()  # a new file: the old one may still be mapped
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    commands = format.commands(path, folder)
+    before = _most_mb()
+    try:
+        library.use(commands)
+        verdict = Verdict(FINE)
+    except RiataError as error:
+        verdict = Verdict(REFUSED if "\n" not in str(error) else "no sentence", str(error)[:300])
+    except NotFinite as error:
+        verdict = Verdict("not finite", str(error))
+    except BaseException as error:
+        verdict = Verdict("traceback", _place_of(error))
+    if _most_mb() - before > 64.0 + SPARE_MB:  # looked at more closely, as a command
+        _forget_peak()
+        return attempt(format, data, folder)
+    return verdict
+
+
 def run(words: list[str]) -> Verdict:
     """A command of riata in this process."""
     out, err = io.StringIO(), io.StringIO()
@@ -90,7 +119,7 @@ def _invoke(words: tuple[str, ...]) -> Any:
     from riata.cli.group import nothing
     from riata.kernels.announce import announcing
 
-    outer, inner = _parsed(words)
+    outer, inner = parsed(words)
     try:
         with inner.scope(cleanup=False), ending_well(outer, nothing), announcing(nothing):
             inner.command.invoke(inner)
@@ -100,16 +129,6 @@ def _invoke(words: tuple[str, ...]) -> Any:
         error.show()
         return error.exit_code
     return 0
-
-
-@cache
-def _parsed(words: tuple[str, ...]) -> tuple[Any, Any]:
-    """What click makes of the words of a command: the same for all tries of a format, and dearer than most of them."""
-    from riata.cli import main
-
-    outer = main.make_context("riata", list(words))
-    _, command, rest = main.resolve_command(outer, list(words))
-    return outer, command.make_context(command.name, rest, parent=outer)
 
 
 def _place_of(error: BaseException) -> str:
@@ -151,6 +170,11 @@ def _rss_mb() -> float:
     if sys.platform != "linux":
         return 0.0
     return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE / 1e6
+
+
+def _most_mb() -> float:
+    """The peak of this process so far, as quickly as it is to be had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def _peak_mb() -> float:

@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fuzz.formats import Format
-from fuzz.tries import Verdict, attempt, content
+from fuzz.library import Library
+from fuzz.tries import Verdict, attempt, attempt_by_library, content
 
 HANG_SECONDS = 20  # of processor time; a usual try takes a few hundredths
 STUCK_SECONDS = 120  # of waiting
+BY_COMMANDS = 16  # one try of so many goes through the command line, the others through the library alone
 MOST_BYTES = 3 << 30  # of address space beyond what the imports take
 
 
@@ -97,6 +99,7 @@ class _Worker:
     def _work(self, until: float | None) -> None:
         _limit_memory()
         os.setpgid(0, 0)
+        library = Library()
         with open(self._log, "a", encoding="utf-8") as log, open(os.devnull, "w") as nowhere:
             os.dup2(nowhere.fileno(), 2)  # what a crash prints
             for number in self._numbers:
@@ -108,7 +111,10 @@ class _Worker:
                 signal.setitimer(signal.ITIMER_PROF, HANG_SECONDS)
                 signal.setitimer(signal.ITIMER_REAL, STUCK_SECONDS)
                 try:
-                    kind, detail = attempt(format, data, self.folder / "try")
+                    if number // len(self.formats) % BY_COMMANDS == 0:
+                        kind, detail = attempt(format, data, self.folder / "try")
+                    else:
+                        kind, detail = attempt_by_library(format, data, self.folder / "try", library)
                 except Exception as error:
                     kind, detail = "harness", repr(error)
                 signal.setitimer(signal.ITIMER_PROF, 0)

@@ -171,12 +171,20 @@ class DenseMatrix(Matrix):
 
 def _products(X: np.ndarray, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
     B, right_mean = _centred(X, weight, right)
-    last = len(right) - len(left)
-    if np.array_equal(right[last:], left):  # as where features joined a working set
-        A, left_mean = B[:, last:], right_mean[last:]
+    known = len(right) - len(left)
+    if np.array_equal(right[known:], left):  # as where features joined a working set
+        products, left_mean = _with_last(B, known), right_mean[known:]
     else:
         A, left_mean = _centred(X, weight, left)
-    return Products(float(weight.sum()), left_mean, right_mean, (A.T @ B).astype(np.float64, copy=False))
+        products = A.T @ B
+    return Products(float(weight.sum()), left_mean, right_mean, products.astype(np.float64, copy=False))
+
+
+def _with_last(B: np.ndarray, known: int) -> np.ndarray:
+    """The products of all columns after so many with all columns; with one another by half the work (symmetry)."""
+    A = B[:, known:]
+    among: np.ndarray = A.T @ A
+    return among if known == 0 else np.hstack([A.T @ B[:, :known], among])
 
 
 def _centred(X: np.ndarray, weight: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

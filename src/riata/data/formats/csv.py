@@ -18,7 +18,7 @@ from riata.data.cells.converted import BadCell, converted
 from riata.data.cells.meaning import note_of
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.cells.numbers import PLAIN, NumberFormat
-from riata.data.formats.csv_arrow import ArrowOptions
+from riata.data.formats.csv_arrow import MANY_COLUMNS, VALUE, ArrowOptions
 from riata.data.formats.csv_comments import WithoutComments
 from riata.data.formats.csv_cuts import Unquoted, is_local
 from riata.data.formats.csv_look import CsvLook, longest_row
@@ -29,6 +29,7 @@ from riata.data.formats.filesource import MOST_PLACES, FileSource, one_schema
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.text_encoding import as_utf8, one_byte, plain_utf8
 from riata.errors import DataError
+from riata.machine import return_freed_memory
 
 
 class Csv(FileSource):
@@ -46,13 +47,14 @@ class Csv(FileSource):
         options: CsvOptions | None = None,
         known: Mapping[str, CellFormat] | None = None,
         labels: Collection[str] = (),
+        memory: int | None = None,
     ) -> None:
         """`known` are the formats of a model's columns; `labels` the columns whose yes and no are names of classes."""
         super().__init__(files)
         self._block_bytes, self._as_text, self._skip_bad = block_bytes, as_text, skip_bad
         self.asked = options or CsvOptions()
         self._arrow = ArrowOptions(self.asked.decimal or ".", [*MISSING_WORDS, *self.asked.missing])
-        look = CsvLook(block_bytes, self.asked, as_text, self._arrow)
+        look = CsvLook(block_bytes, self.asked, as_text, self._arrow, memory)
         self._dialects = look.dialects
         schemas = [self._types(look, file) for file in files]
         self._meaning = look.meaning(files, schemas, known or {}, labels, skip_strays=skip_bad)
@@ -61,6 +63,8 @@ class Csv(FileSource):
         self.refused, self.strays = self._meaning.refused, self._meaning.strays
         self.schema = one_schema(files, [self._as_read(schema) for schema in schemas])
         self.notes = self._notes(schemas)
+        if len(self.schema.names) > MANY_COLUMNS:
+            return_freed_memory()
 
     def dialect(self, file: File) -> Dialect:
         """How a file is written."""
@@ -132,11 +136,15 @@ class Csv(FileSource):
             formats |= dict.fromkeys(plain, NumberFormat(self._arrow.decimal))
         kinds |= dict.fromkeys(formats, pa.string())
         n_read, n_unfit, block, skipped_before = 0, 0, self._block_bytes, self.skipped
+        live, words = isinstance(file, StandardInput | Followed), None
+        if not live:
+            words = self._arrow.first_words(len(columns))
         while True:
             ragged: list[int] = []  # the numbers of rows, from 1, that were left out for their number of cells
             try:
-                for batch in self._parsed(file, columns, kinds, n_read, block, ragged):
+                for batch in self._parsed(file, columns, kinds, n_read, block, ragged, words):
                     n_rows = batch.num_rows
+                    batch = self._arrow.without_words(batch, words)
                     batch, left_out = converted(batch, formats, self._skip_bad)
                     self._note_bad_rows(file, (_beside(ragged, n_read + row + 1) for row in left_out[:MOST_PLACES]))
                     n_read, n_unfit = n_read + n_rows, n_unfit + len(left_out)
@@ -150,7 +158,9 @@ class Csv(FileSource):
             except pa.ArrowInvalid as error:
                 if "Empty CSV" in str(error):  # there is no row
                     return
-                live = isinstance(file, StandardInput | Followed)
+                if (word := self._arrow.word_met(error, words)) is not None:
+                    words = [*(words or ()), word]
+                    continue
                 if "straddling" not in str(error) or block >= longest_row(self._block_bytes) or live:
                     raise
                 block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
@@ -171,11 +181,13 @@ class Csv(FileSource):
         n_skip: int,
         block: int,
         ragged: list[int],
+        words: Sequence[str] | None,
     ) -> Iterator[pa.RecordBatch]:
         """The rows after the first `n_skip`, as Arrow parses them."""
         last = None
-        threads = not self._skip_bad  # with them Arrow does not number the rows that it leaves out
-        with self._reader(file, columns, kinds, block, ragged, threads) as reader:
+        # with threads Arrow does not number the rows that it leaves out, and has a task for every column of a block
+        threads = not self._skip_bad and len(columns) <= MANY_COLUMNS
+        with self._reader(file, columns, kinds, block, ragged, threads, words) as reader:
             for batch in reader:
                 last = batch if batch.num_rows else last
                 n_here = min(n_skip, batch.num_rows)
@@ -208,6 +220,7 @@ class Csv(FileSource):
         block: int,
         ragged: list[int],
         threads: bool = True,
+        words: Sequence[str] | None = None,
     ) -> pacsv.CSVStreamingReader:
         dialect = self.dialect(file)
         stream = file.stream()
@@ -220,7 +233,7 @@ class Csv(FileSource):
         if dialect.comment:
             stream = WithoutComments(stream, dialect.comment, dialect.quote)
         bad_row = self._bad_row(ragged)
-        return pacsv.open_csv(stream, **self._arrow.of(dialect, block, columns, kinds, bad_row, threads))
+        return pacsv.open_csv(stream, **self._arrow.of(dialect, block, columns, kinds, bad_row, threads, words))
 
     def rows_before(self, file: File) -> int:
         return max(file.lines_before() - self.dialect(file).header_lines, 0)
@@ -274,7 +287,7 @@ class Csv(FileSource):
                 f"{place}: there are letters that are not UTF-8, as the first ones are; name the encoding of the file "
                 "(csv={'encoding': 'latin-1'})"
             )
-        if value := re.search(r"In CSV column #(\d+).*conversion error to (\S+): invalid value '(.*)'", reason, re.S):
+        if value := VALUE.search(reason):
             name = columns[int(value[1])]
             return (
                 f"{place}: column {name!r} holds {value[3]!r}, which is not of the type of the first rows "

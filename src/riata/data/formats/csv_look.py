@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from riata.data.budget import in_words
+from riata.data.budget import LOOK_COLUMN, check_text_columns, in_words
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.column_look import ColumnLook, days_of, epoch_of, may_be_epoch
 from riata.data.cells.meaning import Meaning, ambiguous, decide
-from riata.data.formats.csv_arrow import ArrowOptions
+from riata.data.formats.csv_arrow import MANY_COLUMNS, ArrowOptions
 from riata.data.formats.csv_comments import WithoutComments
 from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.dialect import Dialect, dialect_of
@@ -23,14 +23,24 @@ LONGEST_ROW, SHORT_ROW = 4, 1 << 20  # blocks, and bytes that a row may have in 
 class CsvLook:
     """What the first blocks of files tell. The head of one file at a time is kept in memory."""
 
-    def __init__(self, block_bytes: int, asked: CsvOptions, as_text: Collection[str], arrow: ArrowOptions) -> None:
+    def __init__(
+        self,
+        block_bytes: int,
+        asked: CsvOptions,
+        as_text: Collection[str],
+        arrow: ArrowOptions,
+        memory: int | None = None,
+    ) -> None:
         self._block_bytes, self._asked, self._as_text, self._arrow = block_bytes, asked, as_text, arrow
+        self._memory = memory
         self._kept: tuple[str, int, bytes] = ("", 0, b"")
         self.dialects: dict[str, Dialect] = {}
 
     def types(self, file: File) -> pa.Schema:
         """The types of the columns of a file, as Arrow finds them in its first block."""
         self.dialects[file.path] = self._dialect(file)
+        if self._memory is not None:
+            check_text_columns(len(self.dialects[file.path].names), LOOK_COLUMN, self._memory, "a look at")
         return pa.schema([pa.field(field.name, self._kind(field)) for field in self._rows(file).schema])
 
     def meaning(
@@ -115,12 +125,23 @@ class CsvLook:
                 rows = WithoutComments(None, dialect.comment, dialect.quote).without(rows)
             found = empty
             if rows and not rows.isspace():
-                options = self._arrow.of(dialect, len(rows) + 1, columns, kinds, _skip)
-                with pacsv.open_csv(pa.BufferReader(rows), **options) as reader:
-                    found = reader.read_all()
+                found = self._parsed(rows, dialect, list(columns or dialect.columns), kinds)
             if whole or found.num_rows or n_bytes >= longest_row(self._block_bytes):
                 return found
             n_bytes *= 4
+
+    def _parsed(
+        self, rows: bytes, dialect: Dialect, columns: list[str], kinds: dict[str, pa.DataType] | None
+    ) -> pa.Table:
+        """These rows; of very many columns some at a time, because of what Arrow keeps for each while it reads."""
+        parts = []
+        for start in range(0, len(columns), MANY_COLUMNS):
+            some = columns[start : start + MANY_COLUMNS]
+            options = self._arrow.of(dialect, len(rows) + 1, some, kinds, _skip)
+            with pacsv.open_csv(pa.BufferReader(rows), **options) as reader:
+                parts.append(reader.read_all())
+        fields = [field for part in parts for field in part.schema]
+        return pa.table([column for part in parts for column in part.columns], schema=pa.schema(fields))
 
     def _kind(self, field: pa.Field) -> pa.DataType:
         if field.name in self._as_text:

@@ -220,12 +220,17 @@ class FirstPass:
 
 def _first_joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The batches, the first of them joined until there are rows enough to tell what the columns hold."""
-    rest, first = iter(batches), []
+    rest, first = iter(batches), list[pa.RecordBatch]()
     for batch in rest:
         first.append(batch)
+        if (
+            len(first) > 1
+        ):  # at once: a batch of thousands of columns takes some kB for each of them, whatever they hold
+            first = pa.Table.from_batches(first).combine_chunks().to_batches()
         if sum(one.num_rows for one in first) >= ROWS_THAT_TELL:
             break
-    yield from first if len(first) < 2 else pa.Table.from_batches(first).combine_chunks().to_batches()
+    yield from first
+    del first
     yield from rest
 
 

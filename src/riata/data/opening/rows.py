@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from riata.data.budget import chunk_bytes, in_memory_bytes, in_words
+from riata.data.budget import TEXT_COLUMN, check_text_columns, chunk_bytes, in_memory_bytes, in_words
 from riata.data.column_names import listed
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
+from riata.data.formats.csv import Csv
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.sampled_negatives import SampledNegatives, as_share
 from riata.data.formats.source import Source, WithColumns
@@ -141,6 +142,8 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
         options.targets if asked.need_target else (), asked.n_features, asked.memory, asked.cache,
     )  # fmt: skip
     rows.judge_by(ready.columns)
+    if isinstance(rows, Csv):
+        check_text_columns(len(ready.columns), TEXT_COLUMN, asked.memory, "to read")
     return ready
 
 
