@@ -111,7 +111,7 @@ def test_what_does_not_go_with_a_kink_is_refused(options, sentence):
 
 def test_a_number_of_features_is_not_chosen_either():
     X, y, _ = problem_of("spread")
-    with pytest.raises(OptionError, match="needs the second derivative of a loss, and 'quantile:0.5' has none"):
+    with pytest.raises(OptionError, match="needs the second derivative of a loss"):
         riata.SparseRegressor(k="auto", loss="quantile").fit(X, y)
 
 
