@@ -176,7 +176,7 @@ def certified(
     if by_candidates:
         assert model is not None
         left, subsets = np.arange(d), CandidateSubsets(model, k, _most_rows(memory, d))
-    elif len(left) > most or not rows_fit or not (ridge or quadratic):
+    elif (quadratic and len(left) > most) or not rows_fit or not (ridge or quadratic):
         return  # what is left does not fit into the memory, or nothing bounds it
     else:
         near = problem if len(left) == d else cut_to(problem, left, memory)

@@ -94,7 +94,8 @@ class Refits:
                         newton.start_at_zero()
                     # Newton's decrement is the distance to the minimum of F, within a factor once steps converge.
                     hopeless = newton.F - 4.0 * newton.decrement > target
-                    newton.done = newton.done or hopeless or newton.F <= SEPARATED * self._unit
+                    separated = newton.F <= SEPARATED * self._unit and not newton.has_ridge
+                    newton.done = newton.done or hopeless or separated
                 if made is not None:
                     made(sum(newton.done for newton in newtons))
                 far = [newton for newton in active if not newton.done and newton.decrement > LONG_STEP * newton.F]
@@ -249,6 +250,7 @@ class _Newton:
         self.v, self.trial, self._l2, self._slack = v, v, l2, slack
         self.F, self.decrement, self.done = np.inf, np.inf, False
         self.step = np.zeros_like(v)
+        self.has_ridge = bool(l2[:-1].all())  # which keeps coefficients from growing without end
 
     def columns(self, X: Matrix) -> Columns:
         """Its columns of some rows."""

@@ -174,7 +174,8 @@ class TrueSubsets:
     def _step(self, state: np.ndarray, k: int, at: Relaxed, n_steps: int = 0) -> Relaxed:
         """The relaxation of the local quadratic there, on the columns that matter."""
         reliefs = self.costs.reliefs(at.r)
-        matters = (state == 1) | (at.w != 0.0) | ((state == 0) & (reliefs > MATTERS * at.price))
+        price = at.price or _following(reliefs[state == 0], k)  # that of the first step is not known
+        matters = (state == 1) | (at.w != 0.0) | ((state == 0) & (reliefs > MATTERS * price))
         columns = np.flatnonzero(matters)
         quadratic = self._local(columns, at, n_steps)
         if k <= 0 and np.all(state[columns] == 1) and np.isinf(quadratic.costs.limit).all():  # a single model
@@ -202,6 +203,11 @@ class TrueSubsets:
         c = G @ w + at.r[columns]
         value = float(self._weight @ self._loss.value(self._y, z)) + 0.5 * float(w @ G @ w) + float(w @ at.r[columns])
         return Quadratic(G, c, max(value, 1e-12), self.costs.among(columns))
+
+
+def _following(reliefs: np.ndarray, k: int) -> float:
+    """The largest of them after the first k; 0 where there is none."""
+    return float(np.partition(reliefs, -k - 1)[-k - 1]) if 0 <= k < len(reliefs) else 0.0
 
 
 def _host_arrays(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
