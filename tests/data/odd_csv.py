@@ -113,6 +113,7 @@ FILES: dict[str, Odd] = {
     "minus and euros behind": odd(text(lambda x: continental(abs(x)) + ("-" if x < 0 else "") + " €", sep=";"),
                                   notes=["amounts in € and 5- for -5"]),
     "minus of typesetters": odd(text(lambda x: point(x).replace("-", "\u2212")), notes=["\u22125 for -5"]),
+    "dash of word processors": odd(text(lambda x: point(x).replace("-", "\u2013")), notes=["\u22125 for -5"]),
     "a separator line for Excel": odd("sep=;\r\n" + text(sep=";", end="\r\n"), notes=["';' between cells"]),
     "errors of Excel": odd(text(more={"c": ["1", "#DIV/0!", "2", "#REF!"] * (N_ROWS // 4)}), exactly=False,
                            kinds={"c": "number"}),

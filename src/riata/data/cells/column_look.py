@@ -12,11 +12,12 @@ from riata.data.cells.asked import AskedCells
 from riata.data.cells.booleans import BOOLEAN_FORMATS
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.dates import DAY_NUMBER, DateFormat, EpochFormat
-from riata.data.cells.numbers import MARKS, MINUS, PLAIN, NumberFormat, mark_of, negative_of
+from riata.data.cells.numbers import MARKS, MINUSES, PLAIN, NumberFormat, mark_of, negative_of
 
 ANY_MARK = f"({'|'.join(re.escape(mark) for mark in MARKS)})?"
 DIGITS = "[0-9.,' \u2019\u00a0\u202f]*"
-SOME_NUMBER = rf"^[\s+({MINUS}-]*{ANY_MARK}[\s+({MINUS}-]*{DIGITS}\d{DIGITS}([eE][+-]?\d+)?[\s)-]*{ANY_MARK}[\s)-]*$"
+SIGNS = rf"[\s+({MINUSES}-]*"
+SOME_NUMBER = rf"^{SIGNS}{ANY_MARK}{SIGNS}{DIGITS}\d{DIGITS}([eE][+-]?\d+)?[\s)-]*{ANY_MARK}[\s)-]*$"
 MOSTLY = 0.8  # a column with a greater share of numbers looks like numbers
 MOST_STRAYS = 5  # different words among numbers, beyond which a column is words
 FEW = 20  # values that tell which dates there may be

@@ -14,6 +14,7 @@ MARKS = (PERCENT, *CURRENCIES)
 ZERO = r"^\s*0*[.,]?0*\s*$"
 SPACES = "[ \u00a0\u202f]"  # plain, and the two that do not break
 MINUS = "\u2212"  # the sign of typesetters, which web pages and some programs write
+MINUSES = f"{MINUS}\u2013"  # and the dash that word processors make of a minus
 THOUSANDS = {"": "", ",": ",", ".": r"\.", " ": SPACES, "'": "['\u2019]"}  # what may divide thousands, as expressions
 # how -5 may be written besides that: as accountants do, with the minus behind, and with the minus of typesetters
 BRACKETS, BEHIND, TYPESET = "(5)", "5-", f"{MINUS}5"
@@ -42,7 +43,7 @@ class NumberFormat(CellFormat):
         whole = rf"([1-9]\d{{0,2}}({divider}\d{{3}})+|\d+)" if divider else r"\d+"
         number = rf"({whole}({point}\d*)?|{point}\d+)([eE][+-]?\d+)?"
         mark = rf"({re.escape(self.mark)})?" if self.mark else ""
-        sign = rf"[+{MINUS if self.negative == TYPESET else ''}-]?"
+        sign = rf"[+{MINUSES if self.negative == TYPESET else ''}-]?"
         usual = rf"{mark}\s*{sign}\s*{mark}\s*{number}\s*{mark}"
         others = {
             BRACKETS: rf"|{mark}\s*\(\s*{mark}\s*{number}\s*{mark}\s*\)\s*{mark}",
@@ -60,7 +61,7 @@ class NumberFormat(CellFormat):
 
     def parse(self, strings: pa.Array) -> pa.Array:
         if self.negative == TYPESET:
-            strings = pc.replace_substring(strings, MINUS, "-")
+            strings = pc.replace_substring_regex(strings, f"[{MINUSES}]", "-")
         if self.mark:
             strings = pc.replace_substring(strings, self.mark, "")
         if self.thousands in (" ", "'"):
@@ -117,6 +118,6 @@ def negative_of(strings: pa.Array) -> str:
     in_brackets = pc.match_substring(strings, "(")
     if pc.any(in_brackets).as_py():
         return "" if pc.all(in_brackets).as_py() else BRACKETS
-    if pc.any(pc.match_substring(strings, MINUS)).as_py():
+    if pc.any(pc.match_substring_regex(strings, f"[{MINUSES}]")).as_py():
         return TYPESET
     return BEHIND if pc.any(pc.match_substring_regex(strings, r"\d[^-+eE]*-")).as_py() else ""

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import arrow_of, filled, string_array, values_of
 from riata.data.columns.beside import Codes, one_hot
-from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings
+from riata.data.columns.column import MISSING, RARE, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Explained, Labels, LevelSums, Total
@@ -129,11 +129,13 @@ class CategoryLearner(Learner):
         self.n_rows, self.target_sums = 0, LevelSums()
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
-        column = columns[0]  # of whole numbers only those that differ are made strings
-        coded = (column if pa.types.is_integer(column.type) else as_strings(column)).dictionary_encode()
-        self.n_rows, self.n_missing = self.n_rows + len(coded), self.n_missing + coded.null_count
-        levels = as_strings(coded.dictionary)
-        codes = values_of(filled(coded.indices, len(levels))).astype(np.int64)  # behind all levels: a missing value
+        found = levels_of_rows(columns[0])
+        levels, places = found.strings, found.places
+        if places is None:
+            coded = levels.dictionary_encode()
+            levels, places = coded.dictionary, values_of(filled(coded.indices, -1))
+        codes = np.where(places < 0, len(levels), places).astype(np.int64)  # behind all levels: a missing value
+        self.n_rows, self.n_missing = self.n_rows + len(codes), self.n_missing + int((places < 0).sum())
         counts = np.bincount(codes, minlength=len(levels) + 1)[: len(levels)]
         if self.buckets is None and len(levels) > self.max_levels:  # they need not be counted to know that
             most = np.sort(np.argsort(-counts, kind="stable")[: self.max_levels])

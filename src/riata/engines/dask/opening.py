@@ -48,6 +48,7 @@ def open_files(client: Client, ready: ReadyRows) -> OnWorkers:
         raise OptionError(
             "workers keep encoded rows of this format in temporary files: give a folder for them as cache"
         )
+    source.as_codes()
     parts = parts_of(source, part_count(source.n_bytes or 0, n_threads(client)))
     if ready.encoding is None:
         profile = profile_of(source, ready.options, ready.batch_rows, partial(_learned, client, parts))

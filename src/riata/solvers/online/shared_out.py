@@ -7,9 +7,10 @@ rest r_p of its sum of slopes, which its threshold holds back,
 Together they are the mean of the weights, by how much evidence (`hold`, a root of a sum of squared slopes) a part has
 of the feature, and the sum of what was held back, under the threshold of all rows:
     v = sum hold_p v_p / sum hold_p,    hold = sqrt(sum hold_p^2),    z = -(s^2 + hold) v + sum r_p.
-A feature of which no part alone has enough evidence may so enter. Sums are added in a tree that depends on the parts
-alone: the model is the same bits for the same parts, whichever worker did what. A part whose worker died is learnt
-again.
+A feature of which no part alone has enough evidence may so enter. What was held back are slopes to which no weight has
+answered: where they exceed the threshold, the weight moves by no more than a Newton step of the feature alone. Sums are
+added in a tree that depends on the parts alone: the model is the same bits for the same parts, whichever worker did
+what. A part whose worker died is learnt again.
 """
 
 from collections.abc import Iterator
@@ -19,14 +20,15 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.errors import OptionError
-from riata.kernels.online import HOLD, LANES, SHIFT, SQUARES, SUMS
+from riata.kernels.online import EMPTY, HOLD, LANES, SHIFT, SQUARES, SUMS
+from riata.losses import Loss
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.online.online import Online
 from riata.solvers.online.part_learner import LearntPart, PartLearner
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.solvers.online.shared_candidates import shared_candidates
-from riata.solvers.stochastic.method import State
+from riata.solvers.stochastic.method import MethodMemory, State
 
 
 class Learnt(NamedTuple):
@@ -76,7 +78,9 @@ def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
     mean = block[:, SUMS] / memory["total"]
     variance = np.maximum(block[:, SQUARES] / memory["total"] - mean**2, 0.0)
     v = learnt.pulled / np.maximum(hold_sum, 1e-300)[:, None]
-    block[:, :LANES] = learnt.held_back - (variance + hold)[:, None] * v
+    own = (variance + hold)[:, None]
+    held_back = _within_newton(method, memory, learnt.held_back, variance[:, None], own, learner.stepper.loss)
+    block[:, :LANES] = held_back - own * v
     if learnt.dense:
         block[:, SHIFT] = learner.means
     pulled, b_hold_sum, b_hold_squares = learnt.of_intercepts
@@ -86,6 +90,26 @@ def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
     memory["lane"][0] = method._best_lane(memory["losses"])
     state.b, state.steps = method._intercept(memory), learnt.steps
     return state
+
+
+def _within_newton(
+    method: Online, memory: MethodMemory, held_back: np.ndarray, variance: np.ndarray, own: np.ndarray, loss: Loss
+) -> np.ndarray:
+    """What was held back, of which the excess over the threshold moves a weight by no more than a Newton step.
+
+    The excess is divided by s^2 + hold (`own`); that of a Newton step is the curvature of all rows. Of a likelihood of
+    labels it is the mean square of the slopes, here of those of the empty model.
+    """
+    level, flat = method._levels(memory)
+    total = float(memory["total"][0])
+    curvature = float(memory["curvature"][0])
+    if loss.labels:
+        curvature = min(float(memory["slope_squares"][EMPTY]) / max(total, 1e-300), curvature)
+    newton = variance * (curvature / memory["curvature"][0] * total / memory["stiffness"])
+    size = np.abs(held_back)
+    excess = np.maximum(size - (np.sqrt(variance) * level + flat), 0.0)
+    left: np.ndarray = np.sign(held_back) * (size - excess * (1.0 - own / np.maximum(np.maximum(own, newton), 1e-300)))
+    return left
 
 
 def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[Iterate]:
