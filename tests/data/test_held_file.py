@@ -1,5 +1,6 @@
 """Arrow files that are cut short while rows of them are in use end no process."""
 
+import os
 import subprocess
 import sys
 import time
@@ -77,6 +78,29 @@ def test_an_arrow_file_that_changes_in_the_middle_of_a_batch_is_noticed(arrow, a
         file.write(b"more")
     with pytest.raises(DataError, match=r"rows\.arrow changed while it was being read"):
         next(batches)
+
+
+@pytest.mark.parametrize("batch_bytes", [1000, 10**6])  # copied to a file of our own, or read
+def test_rows_of_an_arrow_file_that_cannot_be_held_are_there_when_it_is_cut(batch_bytes, arrow, monkeypatch):
+    monkeypatch.setattr(held_file, "hold_still", lambda handle: False)
+    monkeypatch.setattr(held_file, "SECONDS", np.inf)  # a change that is noticed is an error, too
+    batches = Ipc(find_files(arrow), batch_bytes).batches(["x"], 1000)
+    first = next(batches)
+    os.truncate(arrow, 200)
+    rest = pa.Table.from_batches([first, *batches])
+    assert_array_equal(rest["x"].to_numpy(), np.arange(N) * 0.5)
+    with pytest.raises(DataError):
+        next(Ipc(find_files(arrow), batch_bytes).batches(["x"], 1000))
+
+
+def test_a_full_disk_is_said_where_an_arrow_file_must_be_copied(arrow, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(held_file, "hold_still", lambda handle: False)
+    monkeypatch.setattr(held_file.shutil, "copyfileobj", full)
+    with pytest.raises(DataError, match=r"rows\.arrow may be cut short by others .*No space left on device; make room"):
+        riata.open(arrow, "y", memory="1MB")
 
 
 @pytest.mark.parametrize("held", [True, False])

@@ -79,7 +79,7 @@ class EncodedRows:
 
         A file from outside that is damaged makes Arrow or `json` raise what it raises.
         """
-        self._file = HeldFile(file, copying=True) if isinstance(file, str) else View.of(file)
+        self._file = HeldFile(file) if isinstance(file, str) else View.of(file)
         view = self._file.view
         self.n_chunks = view.reader.num_record_batches
         self.n_features = n_features

@@ -4,8 +4,11 @@ A page of a mapped file that is no longer there ends the process (SIGBUS). So th
 who would cut the file, as long as a view of it lives. A view is used for a second: nobody waits for a fit to end.
 """
 
+import math
 import mmap
 import os
+import shutil
+import tempfile
 import time
 from typing import IO, NamedTuple
 
@@ -13,9 +16,10 @@ import pyarrow as pa
 
 from riata.data.formats.damage import DAMAGE
 from riata.errors import DataError
-from riata.machine import forget_pages, hold_still
+from riata.machine import file_without_name, forget_pages, hold_still
 
 SECONDS = 1.0  # that a view is used
+COPY_BYTES = 1 << 20  # of a file that is copied, at a time
 
 
 class View(NamedTuple):
@@ -69,11 +73,13 @@ class View(NamedTuple):
 class HeldFile:
     """A file of somebody else: views of it, each of the same content.
 
-    Where the system has nobody wait, `copying` says that batches are read and not mapped: they are small.
+    Where the system has nobody wait, batches are read and not mapped. If one takes more than `room` bytes on average,
+    the file is copied to one of our own, and that is mapped.
     """
 
-    def __init__(self, path: str, copying: bool) -> None:
-        self._path, self._copying = path, copying
+    def __init__(self, path: str, room: float = math.inf) -> None:
+        self._path, self._room = path, room
+        self._own: View | None = None  # of the copy
         self._known: tuple[int, ...] | None = None
         self._present: View | None = None
         self._since = 0.0
@@ -113,6 +119,26 @@ class HeldFile:
             if self._known not in (None, known):
                 raise DataError(f"{self._path} changed while it was being read; start again when nobody writes to it")
             self._known = known
-            if held or not self._copying:
+            if held:
                 return View.of(handle)
-        return View(None, None, pa.ipc.open_file(pa.OSFile(self._path)))
+            if self._own is not None:
+                return self._own
+            reader = pa.ipc.open_file(pa.OSFile(self._path))
+            if now.st_size <= self._room * reader.num_record_batches:
+                return View(None, None, reader)
+            self._own = self._copied(handle)
+        return self._own
+
+    def _copied(self, handle: IO[bytes]) -> View:
+        """A view of a copy that has no name, and goes when nobody maps it any more."""
+        try:
+            with file_without_name() as own:
+                shutil.copyfileobj(handle, own, COPY_BYTES)
+                own.flush()
+                return View.of(own)
+        except OSError as error:
+            raise DataError(
+                f"{self._path} may be cut short by others while it is read, and cannot be copied to "
+                f"{tempfile.gettempdir()} before: {error.strerror or error}; make room there, or write it in smaller "
+                "record batches"
+            ) from error

@@ -10,12 +10,16 @@ from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.data.formats.held_file import HeldFile
 
+SMALL_BATCH = 1 << 20
+
 
 class Ipc(FileSource):
     """Rows of Arrow IPC files."""
 
-    def __init__(self, files: Sequence[File]) -> None:
+    def __init__(self, files: Sequence[File], batch_bytes: int = SMALL_BATCH) -> None:
+        """Where a file cannot be held while it is mapped, record batches of so many bytes are read as a whole."""
         super().__init__(files)
+        self._batch_bytes = batch_bytes
         self.metadata: dict[bytes, bytes] | None = None  # of the schema of the last file
         self.schema = one_schema(files, [self._schema(file) for file in files])
 
@@ -28,7 +32,7 @@ class Ipc(FileSource):
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """A local file is mapped into memory, since a record batch may be as large as the file; others are read."""
         if isinstance(file.filesystem, fs.LocalFileSystem):
-            held = HeldFile(file.path, copying=False)
+            held = HeldFile(file.path, self._batch_bytes)
             for i in range(*(file.span or (0, held.view.reader.num_record_batches))):
                 yield from _slices(held, i, columns, rows)
             return
@@ -49,8 +53,9 @@ def _slices(held: HeldFile, i: int, columns: Sequence[str], rows: int) -> Iterat
     batch = view.reader.get_batch(i).select(columns)
     is_copy = view.is_copy(batch)
     for start in range(0, batch.num_rows, rows):
-        if not is_copy and held.view is not view:
-            view = held.view
+        now = held.view  # which says so if the file has changed
+        if not is_copy and now is not view:
+            view = now
             batch = view.reader.get_batch(i).select(columns)
         yield validated(batch.slice(start, rows))
         view.release_all()

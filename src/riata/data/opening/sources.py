@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from riata.data.budget import block_bytes, in_memory_bytes
+from riata.data.budget import block_bytes, chunk_bytes, in_memory_bytes
 from riata.data.cells.cell_format import CellFormat
 from riata.data.column_names import listed, no_column
 from riata.data.formats.avro import Avro
@@ -102,7 +102,9 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
         )  # fmt: skip
     if kind in ("npz", "parquet"):
         return (Npz if kind == "npz" else Parquet)(files, in_memory_bytes(reading.memory))
-    kinds: dict[str, Any] = {"ipc": Ipc, "orc": Orc, "avro": Avro}
+    if kind == "ipc":
+        return Ipc(files, chunk_bytes(reading.memory))
+    kinds: dict[str, Any] = {"orc": Orc, "avro": Avro}
     other: Source = kinds[kind](files)
     return other
 
