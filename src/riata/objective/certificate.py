@@ -4,6 +4,7 @@ import numpy as np
 
 from riata.kernels.certificate import CANCELLED, MOVING, cost_of_bounded, slope_checks
 from riata.losses import SeveralMargins
+from riata.matrices.moments import varies
 from riata.objective.empty_model import empty_start, gap_unit
 from riata.objective.passes import first_order
 from riata.objective.problem import FirstOrder, Problem, Side, Start
@@ -54,8 +55,12 @@ def _balanced(problem: Problem, loss: SeveralMargins, at: FirstOrder) -> FirstOr
     by_w = by.keep * at.by_w
     if by.empty:
         by_w += by.empty * empty.at.by_w.reshape(by_w.shape)
+    moments = problem.data.moments
     if by.shift.any():
-        by_w += np.outer(problem.data.moments.mean, by.shift).reshape(by_w.shape)
+        by_w += np.outer(moments.mean, by.shift).reshape(by_w.shape)
+    constant = ~varies(np.sqrt(moments.squares / moments.weight), moments.mean)
+    if constant.any():  # what is left of the slope of a constant column is rounding: the sum of u is 0
+        by_w = np.where(np.repeat(constant, loss.n_outputs), 0.0, by_w)
     return FirstOrder(at.loss, Side(by_w, np.zeros_like(at.by_b), by.rise), at.negative)
 
 

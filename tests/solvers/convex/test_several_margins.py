@@ -152,3 +152,12 @@ def test_the_curvature_of_a_sample_leads_to_the_minimum_of_all_rows(monkeypatch)
         found = fit(rows(X, y, weight), spec).result
         assert found.converged
         assert_allclose(found.objective, expected.objective, rtol=1e-8)
+
+
+@pytest.mark.parametrize("ratio", [0.3, 0.01])
+def test_constant_columns_alone_leave_the_empty_model_certified(ratio):
+    """Their slopes are rounding, and so is the largest alpha: a share of it would call the empty model unsolved."""
+    y = np.array([0.0, 1.0, 2.0, 1.0, 0.0, 2.0, 2.0, 1.0, 1.0])
+    result = fit(InMemory(np.full((9, 2), 7.0), y), Spec(loss=Softmax(3), alpha_ratio=ratio)).result
+    assert result.converged
+    assert not result.coef.any()
