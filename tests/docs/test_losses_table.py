@@ -1,4 +1,4 @@
-"""Every cell of the table of losses in docs/losses.md, by trying it."""
+"""Every cell of the tables of losses in docs/losses.md and README.md, by trying it."""
 
 import re
 import warnings
@@ -10,7 +10,8 @@ import pytest
 import riata
 from riata.errors import DataError, OptionError
 
-PAGE = Path(__file__).parents[2] / "docs" / "losses.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "losses.md"
 N = 60
 
 
@@ -64,7 +65,8 @@ def works(name, beside=(), **asked):
 @pytest.mark.parametrize(("loss", "cells"), list(rows_of_table()))
 def test_what_the_table_says_is_so(loss, cells):
     names = ["several targets"] if "several targets" in loss else re.findall(r"`(.*?)`", loss)
-    given = {"quantile:Q": "quantile:0.7", "quantile:Q1,Q2,...": "quantile:0.2,0.7", "tweedie:P": "tweedie:1.5"}
+    given = {"quantile:Q": "quantile:0.7", "quantile:Q1,Q2,...": "quantile:0.2,0.7", "tweedie:P": "tweedie:1.5",
+             "huber:BEND": "huber:2"}  # fmt: skip
     by_k, by_rows, fixed, statistics, offset, exposure = cells
     for name in (given.get(one, one).replace("THETA", "2") for one in names):
         assert works(name, alpha_ratio=0.2)
@@ -79,3 +81,29 @@ def test_what_the_table_says_is_so(loss, cells):
         assert works(name, alpha_ratio=0.2, statistics=True) == (statistics == "yes")
         assert works(name, ("offset",), alpha_ratio=0.2) == (offset == "yes")
         assert works(name, ("exposure",), alpha_ratio=0.2) == (exposure == "yes")
+
+
+def families():
+    table = (ROOT / "README.md").read_text().split("| for | loss |")[1].split("\n\n")[0]
+    for line in table.splitlines()[2:]:
+        what, losses, *cells = line.strip("| ").split(" | ")
+        yield pytest.param(losses, cells, id=re.sub(r"\(.*?\)|[`\[\]]", "", what))
+
+
+@pytest.mark.parametrize(("losses", "cells"), list(families()))
+def test_what_readme_says_of_families_is_so(losses, cells):
+    several = "several targets" in losses
+    names = ["several targets"] if several else re.findall(r"`(.*?)`", losses)
+    given = {"quantile:Q": "quantile:0.7", "tweedie:P": "tweedie:1.5", "negative-binomial:THETA": "negative-binomial:2"}
+    by_k, groups, bounds, concave, adaptive, online, offset = cells
+    alone = {"alpha_ratio": 0.2} | ({"shared_support": False} if several else {})
+    for name in (given.get(one, one) for one in names):
+        assert works(name, k=2) == (by_k == "yes")
+        assert works(name, solver="online", k=2) or by_k != "`online`"
+        assert works(name, alpha_ratio=0.2, groups=np.arange(4) // 2) == (groups == "yes")
+        assert works(name, bounds=[(0.0, 1.0)] * 4, **alone) == (bounds != "no")
+        assert works(name, penalty="mcp", alpha_ratio=0.2) == (concave == "yes")
+        assert works(name, penalty="adaptive", **alone) == (adaptive == "yes")
+        assert works(name, penalty="adaptive:marginal", **alone)
+        assert works(name, solver="online") == (online == "yes")
+        assert works(name, ("offset",), alpha_ratio=0.2) == (offset == "yes")

@@ -109,6 +109,12 @@ def test_what_does_not_go_with_a_kink_is_refused(options, sentence):
         fit(InMemory(X, y), Spec(loss="quantile", **options))
 
 
+def test_a_number_of_features_is_not_chosen_either():
+    X, y, _ = problem_of("spread")
+    with pytest.raises(OptionError, match="needs the second derivative of a loss"):
+        riata.SparseRegressor(k="auto", loss="quantile").fit(X, y)
+
+
 def test_a_level_that_few_rows_reach_is_no_reason_to_stay_at_the_empty_model():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))

@@ -25,7 +25,8 @@ from riata.threads import one_blas_thread
 REFIT_PRECISION = 1e-12  # of the empty model's loss: how far above the least objective a fit may end
 SEPARATED = 1e-6  # of the empty model's loss: below it classes are separated, and coefficients would grow without end
 STEPS = 100
-CAREFUL_STEPS = 10  # with the least curvature that a loss asks for
+CAREFUL_STEPS = 10  # with the least curvature that a loss asks for,
+HALVED = 8  # as are all steps after one that had to be halved more often
 LONG_STEP = 0.05  # of the objective: where a step should gain more, its best length is searched
 LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])  # that are tried
 LAST_STEP = 1e-3  # of the largest coefficient: Newton's last step is no longer
@@ -88,7 +89,7 @@ class Refits:
                 active = [newton for newton in newtons if not newton.done]
                 if not active:
                     break
-                for newton, sums in zip(active, rows.sum(self._second_order(active, n_steps)), strict=True):
+                for newton, sums in zip(active, rows.sum(self._second_order(active)), strict=True):
                     newton.take(*(part / total for part in sums))
                     if n_steps == 0 and newton.F > self._unit and newton.v.any():
                         newton.start_at_zero()
@@ -156,13 +157,13 @@ class Refits:
         data = self._problem.data
         return isinstance(data, InMemory) and stay_sparse(data, columns, self._mean[columns], self._scale[columns])
 
-    def _second_order(self, newtons: list["_Newton"], n_steps: int) -> Callable[[Chunk], tuple[Any, ...]]:
+    def _second_order(self, newtons: list["_Newton"]) -> Callable[[Chunk], tuple[Any, ...]]:
         """What a chunk adds to loss, slope and curvature of every support at its trial point."""
-        loss, least = self._problem.loss, least_curvature(self._problem.loss, n_steps)
+        loss = self._problem.loss
 
         def sums(newton: _Newton, A: Columns, y: Array, weight: Array) -> tuple[float, np.ndarray, np.ndarray]:
             z = A.margins(newton.trial)
-            curvature = at_least(loss.second_derivative(y, z), least)
+            curvature = at_least(loss.second_derivative(y, z), least_curvature(loss, newton.n_bold))
             slope = A.slopes(weight * loss.derivative(y, z))
             return float(weight @ loss.value(y, z)), slope, A.squares(weight * curvature)
 
@@ -187,8 +188,8 @@ class Refits:
 def least_curvature(loss: Loss, n_steps: int) -> float:
     """Of a row, after so many Newton steps: less and less in the end.
 
-    That of the loss keeps the first steps short where few rows have any curvature. Where rows beyond a hinge are many
-    and the ridge is tiny, it is most of the curvature, and steps would remain too short.
+    That of the loss keeps steps short where few rows have any curvature. Where rows beyond a hinge are many and the
+    ridge is tiny, it is most of the curvature, and steps would remain too short.
     """
     return float(loss.least_curvature * 0.1 ** max(0, n_steps - CAREFUL_STEPS))
 
@@ -249,7 +250,8 @@ class _Newton:
         self._places, self._standard = places, standard  # of its columns; their means, scales and constant, if sparse
         self.v, self.trial, self._l2, self._slack = v, v, l2, slack
         self.F, self.decrement, self.done = np.inf, np.inf, False
-        self.step = np.zeros_like(v)
+        self.step, self._n_halved = np.zeros_like(v), 0
+        self._n_steps, self._careful = 0, False
         self.has_ridge = bool(l2[:-1].all())  # which keeps coefficients from growing without end
 
     def columns(self, X: Matrix) -> Columns:
@@ -260,9 +262,10 @@ class _Newton:
 
     def take(self, loss: float, slope: np.ndarray, H: np.ndarray) -> None:
         """Move to the trial point if it is better, and choose the next one; otherwise go half as far."""
+        self._n_steps += 1
         F = float(loss + 0.5 * self._l2 @ self.trial**2)
         if F <= self.F:
-            self.v, self.F = self.trial, F
+            self.v, self.F, self._n_halved = self.trial, F, 0
             slope = slope + self._l2 * self.v
             self.step = -solved(H + np.diag(self._l2), slope)
             self.decrement = float(-0.5 * slope @ self.step)
@@ -270,9 +273,16 @@ class _Newton:
             if self.done and np.max(np.abs(self.step)) <= LAST_STEP * np.max(np.abs(self.v)):
                 self.v = self.v + self.step  # unchecked: it improves digits of the coefficients that F does not show
         else:
-            self.step = 0.5 * self.step
+            self.step, self._n_halved = 0.5 * self.step, self._n_halved + 1
             self.done = bool(np.max(np.abs(self.step)) <= 1e-12 * np.max(np.abs(self.v)))
         self.trial = self.v + self.step
+        if self._n_halved > HALVED and self.n_bold > CAREFUL_STEPS:
+            self._careful, self.done, self.trial = True, False, self.v  # from there anew
+
+    @property
+    def n_bold(self) -> int:
+        """How many steps the least curvature of rows may be taken from."""
+        return 0 if self._careful else self._n_steps
 
     def start_at_zero(self) -> None:
         """Begin anew, as a start that is worse than no features at all is none.

@@ -13,7 +13,7 @@ from riata.arrays import Array, at_least, to_host
 from riata.data.dataset import Dataset
 from riata.objective import Problem, empty_intercept
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, balancing_shares
-from riata.solvers.subset.refit import Refits, least_curvature, solved
+from riata.solvers.subset.refit import CAREFUL_STEPS, Refits, least_curvature, solved
 from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
 from riata.solvers.subset.relaxed_together import relax_together
 from riata.solvers.subset.true_together import PATIENCE, Rows
@@ -110,10 +110,11 @@ class TrueSubsets:
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
         w, price = np.where(self._of_columns(node.state) < 0, 0.0, node.w), node.price
         best = self._at(node.state, k, w, price, np.zeros(len(node.state)))
+        careful = False
         for n_steps in range(STEPS if k > 0 else STEPS_ALONE):
             if best.bound >= target:
                 break
-            aim = self._step(node.state, k, best, n_steps)
+            aim = self._step(node.state, k, best, 0 if careful else n_steps)
             gained = best.bound
             for share in SHARES_OF_STEP:
                 trial = self._at(node.state, k, best.w + share * (aim.w - best.w), aim.price, aim.shares)
@@ -122,7 +123,9 @@ class TrueSubsets:
                     break
             enough = ENOUGH * abs(gained) if k > 0 else 0.0  # of single models the last digit counts
             if best.bound <= gained + enough:
-                break
+                if careful or n_steps <= CAREFUL_STEPS:
+                    break
+                careful = True  # the least curvature was too little
         return best if best.shares.any() else best._replace(shares=self._step(node.state, k, best).shares)
 
     def _of_columns(self, state: np.ndarray) -> np.ndarray:

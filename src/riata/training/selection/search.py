@@ -19,7 +19,7 @@ from riata.data.statistics import SummaryRows
 from riata.errors import OptionError
 from riata.outcome.choices import ScoredOn, Scores
 from riata.solvers.subset.local_quadratic import NOTHING
-from riata.training.checks import check_rows
+from riata.training.checks import check_rows, check_spec
 from riata.training.path import MOST_ALPHAS, ModelPath, fitted_k_path, k_path, supports_under_ridge
 from riata.training.relaxing import every_share, shares_tried
 from riata.training.selection.asked import Search
@@ -164,6 +164,8 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
     for wrong, sentence in checks:
         if wrong:
             raise OptionError(sentence)
+    if search.by == "k":
+        check_spec(replace(spec, k=1), n_features)
 
 
 _SOLVER = {"alpha": "exact", "k": "best-k"}
