@@ -27,6 +27,7 @@ from riata.data.opening.column_options import ColumnOptions
 from riata.data.opening.first_pass import learn_profile
 from riata.data.opening.sources import Reading, open_source
 from riata.solvers.online.online import Online
+from riata.solvers.online.part_learner import LearntPart
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.solvers.online.shared_out import _pieces
 from riata.training.streams import Learner, _learn_chunk
@@ -82,7 +83,7 @@ def parts(path, n_rows):
     stream = learner.margins.streams[0]
     method = stream.stepper.method
     assert isinstance(method, Online)
-    left = _pieces(method, stream.state, 0, ProgressiveValidation())
+    left = _pieces(method, LearntPart(stream.state, False, ProgressiveValidation()))
     adding, _ = seconds(add, left, left)
     n_bytes = sum(part.nbytes for part in left if isinstance(part, np.ndarray))
     million = 1e6
@@ -114,7 +115,7 @@ def main():
         folder = arguments.folder or Path(place)
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / "train.parquet").exists():
-            write_all(folder, arguments.rows, arguments.seed)
+            write_all(folder, arguments.rows, arguments.seed, ["parquet"])
         found, n_bytes, adding = parts(folder / "train.parquet", arguments.rows)
     print("| part | processor seconds for 1,000,000 rows |\n| --- | --- |")
     for name, value in found.items():
