@@ -96,6 +96,17 @@ def test_a_torn_checkpoint_falls_back_to_the_one_before(tmp_path, share):
         checkpoints.load()
 
 
+def test_a_checkpoint_that_expands_is_refused_before_it_does(tmp_path):
+    """Ours are not compressed."""
+    checkpoints = Checkpoints(tmp_path, {"k": 1})
+    checkpoints.save(saved(1))
+    with np.load(tmp_path / "checkpoint.npz") as content:
+        arrays = dict(content)
+    np.savez_compressed(tmp_path / "checkpoint.npz", **arrays)
+    with pytest.raises(CheckpointError, match="damaged"):
+        checkpoints.load()
+
+
 def test_a_flipped_bit_is_noticed(tmp_path):
     checkpoints = Checkpoints(tmp_path, {})
     for i in (1, 2):
@@ -312,6 +323,19 @@ def test_a_made_up_checkpoint_that_leads_to_a_division_by_zero_is_refused(tmp_pa
     good = checkpoints.load()
     checkpoints.save(Saved(good.arrays | {"memory.curvature": np.zeros(1)}, good.facts))
     with pytest.raises(CheckpointError, match="damaged: division by zero"):
+        fit(data, replace(spec, resume=True))
+
+
+@pytest.mark.parametrize("unit", [0.0, -1.0, np.inf])
+def test_a_made_up_unit_of_slopes_is_refused(tmp_path, rng, unit):
+    X = rng.normal(size=(40, 300))
+    data = InMemory(X, X[:, :6].sum(axis=1) + rng.normal(size=40))
+    spec = Spec(alpha_ratio=0.01, loss="huber", max_passes=4, tol=1e-14, checkpoint=tmp_path, every=0.0)
+    fit(data, spec)
+    checkpoints = checkpoints_of(data, spec)
+    good = checkpoints.load()
+    checkpoints.save(Saved(good.arrays, good.facts | {"slope_unit": unit}))
+    with pytest.raises(CheckpointError, match="damaged: its 'slope_unit' is not positive"):
         fit(data, replace(spec, resume=True))
 
 

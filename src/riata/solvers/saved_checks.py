@@ -67,6 +67,12 @@ def check_facts(facts: dict[str, Any], kinds: dict[str, Any], finite: bool = Fal
         raise _damaged(str(error)) from error
 
 
+def check_positive(facts: dict[str, Any], name: str) -> None:
+    """Refuse a number by which others are divided, where there is one, that is not positive and finite."""
+    if facts[name] is not None and not 0.0 < facts[name] < np.inf:
+        raise _damaged(f"its {name!r} is not positive")
+
+
 def _damaged(reason: str) -> CheckpointError:
     return CheckpointError(
         f"the checkpoint is not of this fit, or it is damaged: {reason}; start again without resuming"

@@ -25,7 +25,7 @@ from riata.solvers.convex.restricted import F_ROUNDING
 from riata.solvers.convex.targets_curvature import TargetsCurvature
 from riata.solvers.convex.term_products import TermProducts, term_products, within_terms
 from riata.solvers.iterate import Saved
-from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
+from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_positive, check_set, restoring
 from riata.units import whole_megabytes
 
 MIN_JOINING = 64  # so many features may join at a time, however few are in use, where passes are cheap
@@ -99,6 +99,7 @@ class WorkingSetState:
         of_b: Any = float if n_outputs == 1 else list[float]
         check_facts(facts, {"b": of_b, "H.weight": float, "known_F": float, "known_b": of_b, "least_gap": float,
                             "idle": int, "steps": int, "slope_unit": float | None, "tangent": bool})  # fmt: skip
+        check_positive(facts, "slope_unit")
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
         b, known_b = (facts[name] if n_outputs == 1 else np.array(facts[name]) for name in ("b", "known_b"))
         if n_outputs > 1:
