@@ -142,6 +142,22 @@ def test_descent_along_columns_ends_where_matrices_do(layout, options, monkeypat
     assert_allclose(found[0].objective, found[1].objective, rtol=1e-8)
 
 
+def test_sweeps_that_have_cost_as_much_as_the_matrix_give_way_to_it(monkeypatch):
+    """Columns that are much alike: descent along them takes steps without end, Newton steps by the matrix few."""
+    X, y = words()
+    rng = np.random.default_rng(0)
+    rows = InMemory(sp.csr_array(np.hstack([X, X * (1.0 + 1e-3 * rng.normal(size=X.shape))])), y)
+    spec = Spec(loss=Softmax(K), alpha_ratio=0.01, tol=1e-8)
+    expected, by_matrix = fit(rows, spec).result, []
+    newton_steps = outputs_columns._minimise
+    monkeypatch.setattr(outputs_columns, "VISITS", 0.0)  # so that all begin along the columns
+    monkeypatch.setattr(outputs_columns, "_minimise", lambda *given: by_matrix.append(1) or newton_steps(*given))
+    found = fit(rows, spec).result
+    assert by_matrix
+    assert found.converged
+    assert_allclose(found.objective, expected.objective, rtol=1e-8)
+
+
 def test_the_curvature_of_a_sample_leads_to_the_minimum_of_all_rows(monkeypatch):
     X, y, weight = make(n=2000)
     spec = Spec(loss=Softmax(K), alpha_ratio=0.05, tol=1e-8)

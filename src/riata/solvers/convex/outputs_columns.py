@@ -2,7 +2,7 @@
 
 F is minimised by Newton steps over a copy of the columns, without a pass over the others. Each minimises a penalised
 quadratic: by its matrix (`outputs_curvature`), or along the columns, by coordinate descent, where these have so few
-entries that this costs less than the matrix.
+entries that this costs less than the matrix: until it has cost as much, which is where columns are much alike.
 """
 
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ from riata.penalties import GroupLasso
 from riata.solvers.convex.columns import FASTER, Columns, one_by_one
 from riata.solvers.convex.curvature import FAST, Point
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, outputs_products_part
-from riata.solvers.convex.outputs_quadratic import ByCoefficient, ByFeature, is_by_feature
+from riata.solvers.convex.outputs_quadratic import SWEEPS, ByCoefficient, ByFeature, is_by_feature
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, LAST_GAIN, LAST_SHARE, sum_rounding
 from riata.threads import one_blas_thread
 
@@ -27,7 +27,7 @@ LAST_LOOK = 0.03  # of what all sweeps of a step gained: less gain ends it
 VISITS = 100.0  # to every column, by sweeps of one Newton step: a guess
 
 
-@dataclass(frozen=True)
+@dataclass
 class OutputColumns:
     """The columns of the features that some coefficients belong to, of all rows."""
 
@@ -38,6 +38,7 @@ class OutputColumns:
     rows: InMemory
     columns: Columns | None  # one by one, where sweeps along them cost less than products
     origin: np.ndarray  # what was taken off each of these
+    looks_left: float = 0.0  # of sweeps along them, before they have cost as much as the matrix
     kept: list[OutputsCurvature] = field(default_factory=list)  # the curvature of the last step, if it served
 
     def minimum(
@@ -49,11 +50,13 @@ class OutputColumns:
         every = (self.chosen[:, None] * K + np.arange(K)).ravel()  # all coefficients of the features
         restricted = self._restricted(problem, every)
         with one_blas_thread():
-            if self.columns is None:
+            v = w[every]
+            if self.columns is not None and self.looks_left > 0:
+                v, b, looks = _minimise_along(restricted, self.columns, self.origin, v, b, enough, self.looks_left)
+                self.looks_left -= looks
+            if self.columns is None or self.looks_left <= 0:
                 in_play = np.flatnonzero(np.isin(every, self.features))
-                v, b = _minimise(restricted, in_play, w[every], b, precision, enough, self.kept)
-            else:
-                v, b = _minimise_along(restricted, self.columns, self.origin, w[every], b, enough)
+                v, b = _minimise(restricted, in_play, v, b, precision, enough, self.kept)
         w = np.zeros_like(w)
         w[every] = v
         return w, b
@@ -81,13 +84,14 @@ def output_columns(problem: Problem, coefficients: np.ndarray) -> OutputColumns 
     if not data.chunk.X.sparse and data.n_rows * len(chosen) > LARGEST_COPY:
         return None
     along = data.stored(coefficients // K) + data.n_rows * K * problem.fit_intercept
-    cheap = VISITS * along < data.n_rows * len(coefficients) ** 2 / FASTER
+    by_matrix = data.n_rows * len(coefficients) ** 2 / FASTER
     matrix = data.gather(chosen)
     y, weight = data.targets()
     rows = InMemory(matrix, y, weight).sharing_moments(lambda _: data.moments.of(chosen))
-    if not (cheap and _along_columns(problem, chosen)):
+    if VISITS * along >= by_matrix or not _along_columns(problem, chosen):
         return OutputColumns(coefficients, chosen, rows, None, np.zeros(len(chosen)))
-    return OutputColumns(coefficients, chosen, rows, *one_by_one(matrix, weight if problem.fit_intercept else None))
+    columns, origin = one_by_one(matrix, weight if problem.fit_intercept else None)
+    return OutputColumns(coefficients, chosen, rows, columns, origin, by_matrix / (SWEEPS * along))
 
 
 def _along_columns(problem: Problem, chosen: np.ndarray) -> bool:
@@ -156,15 +160,24 @@ def _no_worse(problem: Problem, near: Point, far: Point, F: float) -> tuple[floa
 
 
 def _minimise_along(
-    problem: Problem, columns: Columns, origin: np.ndarray, v: np.ndarray, b: np.ndarray, enough: float
-) -> Point:
-    """Newton steps by coordinate descent along the columns, until the gap is small enough."""
+    problem: Problem,
+    columns: Columns,
+    origin: np.ndarray,
+    v: np.ndarray,
+    b: np.ndarray,
+    enough: float,
+    most_looks: float,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Newton steps by coordinate descent along the columns, until the gap is small enough; and how many looks it took,
+    after `most_looks` of which it ends."""
     at = first_order(problem, v, b)
-    F, gap = at.loss + problem.penalty.value(v), duality_gap(problem, v, at)
+    F, gap, looks = at.loss + problem.penalty.value(v), duality_gap(problem, v, at), 0
     for _ in range(STEPS):
-        if gap <= max(enough, F_ROUNDING * F):
+        if gap <= max(enough, F_ROUNDING * F) or looks >= most_looks:
             break
-        found = _no_worse(problem, (v, b), _descended(problem, columns, origin, at, v, b), F)
+        far, its_looks = _descended(problem, columns, origin, at, v, b)
+        looks += its_looks
+        found = _no_worse(problem, (v, b), far, F)
         if found is None:
             break
         F_new, point, at_new = found
@@ -172,19 +185,19 @@ def _minimise_along(
         if F_new >= F and gap_new >= gap:  # near the minimum F is rounding, and the gap tells
             break
         F, (v, b), at, gap = F_new, point, at_new, gap_new
-    return v, b
+    return v, b, looks
 
 
 def _descended(
     problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
-) -> Point:
-    """A point near the minimum of the penalised quadratic about (v, b), whose slopes are `at`."""
+) -> tuple[Point, int]:
+    """A point near the minimum of the penalised quadratic about (v, b), whose slopes are `at`; and its looks."""
     kind = ByFeature if isinstance(problem.penalty, GroupLasso) else ByCoefficient
     quadratic = kind(problem, columns, origin, at, v, b)
     total = 0.0
-    for _ in range(LOOKS):
+    for looks in range(1, LOOKS + 1):  # noqa: B007
         gained = quadratic.descend()
         total += gained
         if gained <= LAST_LOOK * total:
             break
-    return quadratic.v, quadratic.b - origin @ (quadratic.v - v).reshape(-1, problem.loss.n_outputs)
+    return (quadratic.v, quadratic.b - origin @ (quadratic.v - v).reshape(-1, problem.loss.n_outputs)), looks
