@@ -129,7 +129,7 @@ def test_standard_input_is_read_once_and_kept_nowhere(tmp_path, options):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--task", "classification"], "this stream can be read only once"),
+        (["--task", "classification"], "and these rows are read once: take solver 'online'"),
         (["--loss", "huber"], "one reading is enough for the squared loss and not for 'huber'"),
     ],
     ids=str,

@@ -38,7 +38,7 @@ def test_the_optimum_is_that_of_margins_with_the_offset(name, layout):
     X = LAYOUTS[layout](X)
     found = fitted(name, X, y, weight, offset)
     w, b, alpha = found.coef[0], found.intercept[0], found.course.alphas[0]
-    u = weight * loss_of(name).derivative(y, X @ w + b + offset) / weight.sum()
+    u = weight * found.spec.loss_function.derivative(y, X @ w + b + offset) / weight.sum()
     slope = X.T @ u
     assert found.course.gap < 1e-9
     assert u.sum() == pytest.approx(0.0, abs=1e-6)

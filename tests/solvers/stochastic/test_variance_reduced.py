@@ -11,6 +11,7 @@ import naive_online as naive
 from chunked import Chunked
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
+from riata.kernels.losses import code_of
 from riata.kernels.variance_reduced import RowSteps, drift, saga_sweep, soft, svrg_sweep
 from riata.losses import LOSSES
 from riata.matrices.host import as_matrix
@@ -64,7 +65,7 @@ def test_svrg_steps_are_the_slow_ones(rows, loss, rng, layout):
     mean, mean_b = naive.slope(loss, X / scale, y, weight, anchor, 0.1)
     expected = naive.svrg(X / scale, y, weight, visits, loss, ETA, L1, anchor, 0.1, w, 0.2)
     data = as_matrix(layout(X)).row_layout(scale)
-    steps = RowSteps(data, y, weight, visits, loss.code, ETA, L1, 1.0)
+    steps = RowSteps(data, y, weight, visits, code_of(loss), ETA, L1, 1.0)
     b = svrg_sweep(steps, anchor, 0.1, mean, mean_b, w, 0.2)
     assert_allclose(w, expected[0], atol=1e-10)
     assert_allclose(b, expected[1], atol=1e-10)
@@ -77,7 +78,7 @@ def test_saga_steps_are_the_slow_ones(rows, loss, rng, layout):
     expected = naive.saga(X / scale, y, weight, visits, loss, ETA, L1)
     w, mean, slopes = np.zeros(12), np.zeros(12), np.zeros(60)
     data = as_matrix(layout(X)).row_layout(scale)
-    steps = RowSteps(data, y, weight, visits, loss.code, ETA, L1, 1.0)
+    steps = RowSteps(data, y, weight, visits, code_of(loss), ETA, L1, 1.0)
     _, b = saga_sweep(steps, 1 / 60, slopes, mean, 0.0, w, 0.0)
     assert_allclose(w, expected[0], atol=1e-10)
     assert_allclose(b, expected[1], atol=1e-10)
