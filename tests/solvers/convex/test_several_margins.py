@@ -1,5 +1,7 @@
 """One model of several classes: the minimum of a slow and obvious method, with a certificate, wherever the rows lie."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -156,6 +158,21 @@ def test_sweeps_that_have_cost_as_much_as_the_matrix_give_way_to_it(monkeypatch)
     assert by_matrix
     assert found.converged
     assert_allclose(found.objective, expected.objective, rtol=1e-8)
+
+
+def test_a_coefficient_comes_back_from_where_its_class_is_certain(monkeypatch):
+    """There the loss has neither slope nor curvature in floating point, and the penalty alone pulls."""
+    X, y = words()
+    X = np.hstack([X, (y == 2.0)[:, None] * (np.arange(len(y)) < 40)[:, None]])
+    problem = Problem(InMemory(sp.csr_array(X), y), Softmax(K), ElasticNet(0.02))
+    problem = replace(problem, empty=empty_start(problem))
+    w, b = np.zeros(problem.n_coefficients), problem.empty.b
+    w[-K + 2] = 60.0
+    monkeypatch.setattr(outputs_columns, "VISITS", 0.0)  # so that it goes along the columns
+    columns = outputs_columns.output_columns(problem, np.arange(problem.n_coefficients))
+    columns.looks_left = np.inf
+    w, b = columns.minimum(problem, first_order(problem, w, b), (w, b), (w, b), 1e-13, 1e-9)
+    assert duality_gap(problem, w, first_order(problem, w, b)) <= 1e-9
 
 
 def test_the_curvature_of_a_sample_leads_to_the_minimum_of_all_rows(monkeypatch):

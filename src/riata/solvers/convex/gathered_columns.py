@@ -23,14 +23,13 @@ from riata.penalties import GroupLasso
 from riata.solvers.convex.column_quadratic import minimise_along_columns
 from riata.solvers.convex.columns import Columns, one_by_one
 from riata.solvers.convex.curvature import Point
+from riata.solvers.convex.damping import next_damping
 from riata.solvers.convex.group_column_quadratic import minimise_groups_along_columns
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS, sum_rounding
 from riata.threads import one_blas_thread
 
 FORCING = 0.1  # of the gap of F: how precisely a quadratic is minimised
-POOR, GOOD = 0.25, 0.75  # shares of the gain that a quadratic promised
 FURTHEST = 10.0  # times as far as to where a row has no loss, were that a parabola: its step by itself
-LEAST_DAMPING, DAMPING_FACTOR = 1e-3, 10.0  # least curvature of rows, of the largest there is
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class GatheredColumns:
             if not loss.quadratic:
                 z_step = self.rows.chunk.X.margins(v_far, b + b_step) - z
                 promised = penalty.value(v) - penalty.value(v_far) - float(z_step @ (u + 0.5 * D * z_step))
-                damping = _next_damping(damping, (F - F_new) / promised if promised > 0.0 else 1.0)
+                damping = next_damping(damping, F - F_new, promised)
             stalled = F_new >= F
             v, b, F, at = v_new, b + share * b_step, F_new, at_new
             if stalled:
@@ -112,12 +111,3 @@ def _curvature(loss: Loss, y: np.ndarray, z: np.ndarray, damping: float) -> np.n
     least = np.maximum(of_parabola / FURTHEST, damping * curvature.max(initial=0.0))
     result: np.ndarray = np.maximum(curvature, least)
     return result
-
-
-def _next_damping(damping: float, kept: float) -> float:
-    """The least curvature of rows in the next step, after one that gained such a share of what it promised."""
-    if kept < POOR:
-        return min(max(DAMPING_FACTOR * damping, LEAST_DAMPING), 1.0)
-    if kept > GOOD:
-        return damping / DAMPING_FACTOR if damping > LEAST_DAMPING else 0.0
-    return damping

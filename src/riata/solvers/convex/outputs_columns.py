@@ -15,6 +15,7 @@ from riata.objective import FirstOrder, Problem, Side, Start, duality_gap, first
 from riata.penalties import GroupLasso
 from riata.solvers.convex.columns import FASTER, Columns, one_by_one
 from riata.solvers.convex.curvature import FAST, Point
+from riata.solvers.convex.damping import next_damping
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, outputs_products_part
 from riata.solvers.convex.outputs_quadratic import SWEEPS, ByCoefficient, ByFeature, is_by_feature
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, LAST_GAIN, LAST_SHARE, sum_rounding
@@ -171,16 +172,17 @@ def _minimise_along(
     """Newton steps by coordinate descent along the columns, until the gap is small enough; and how many looks it took,
     after `most_looks` of which it ends."""
     at = first_order(problem, v, b)
-    F, gap, looks = at.loss + problem.penalty.value(v), duality_gap(problem, v, at), 0
+    F, gap, looks, damping = at.loss + problem.penalty.value(v), duality_gap(problem, v, at), 0, 0.0
     for _ in range(STEPS):
         if gap <= max(enough, F_ROUNDING * F) or looks >= most_looks:
             break
-        far, its_looks = _descended(problem, columns, origin, at, v, b)
+        far, its_looks, promised = _descended(problem, columns, origin, at, v, b, damping)
         looks += its_looks
         found = _no_worse(problem, (v, b), far, F)
         if found is None:
             break
         F_new, point, at_new = found
+        damping = next_damping(damping, F - F_new, promised)
         gap_new = duality_gap(problem, point[0], at_new)
         if F_new >= F and gap_new >= gap:  # near the minimum F is rounding, and the gap tells
             break
@@ -189,15 +191,23 @@ def _minimise_along(
 
 
 def _descended(
-    problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
-) -> tuple[Point, int]:
-    """A point near the minimum of the penalised quadratic about (v, b), whose slopes are `at`; and its looks."""
+    problem: Problem,
+    columns: Columns,
+    origin: np.ndarray,
+    at: FirstOrder,
+    v: np.ndarray,
+    b: np.ndarray,
+    damping: float,
+) -> tuple[Point, int, float]:
+    """A point near the minimum of the penalised quadratic about (v, b), whose slopes are `at`; the looks that it took,
+    and by how much the quadratic has become less."""
     kind = ByFeature if isinstance(problem.penalty, GroupLasso) else ByCoefficient
-    quadratic = kind(problem, columns, origin, at, v, b)
+    quadratic = kind(problem, columns, origin, at, v, b, damping)
     total = 0.0
     for looks in range(1, LOOKS + 1):  # noqa: B007
         gained = quadratic.descend()
         total += gained
         if gained <= LAST_LOOK * total:
             break
-    return (quadratic.v, quadratic.b - origin @ (quadratic.v - v).reshape(-1, problem.loss.n_outputs)), looks
+    far = quadratic.v, quadratic.b - origin @ (quadratic.v - v).reshape(-1, problem.loss.n_outputs)
+    return far, looks, total

@@ -18,6 +18,9 @@ from riata.solvers.convex.column_quadratic import extrapolated
 from riata.solvers.convex.columns import Columns
 
 SWEEPS = 8  # between two looks at the slopes of all coefficients
+FLAT = (
+    1e-12  # of the largest curvature: where a class is as good as certain there is none, and the penalty must be heard
+)
 
 
 class OutputsQuadratic(ABC):
@@ -30,7 +33,14 @@ class OutputsQuadratic(ABC):
     order = "C"  # of rows x outputs
 
     def __init__(
-        self, problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
+        self,
+        problem: Problem,
+        columns: Columns,
+        origin: np.ndarray,
+        at: FirstOrder,
+        v: np.ndarray,
+        b: np.ndarray,
+        damping: float,
     ) -> None:
         loss, K = problem.loss, problem.loss.n_outputs
         assert isinstance(loss, SeveralMargins)
@@ -39,6 +49,7 @@ class OutputsQuadratic(ABC):
         self._X, share = problem.data.chunk.X, (weight / weight.sum())[:, None]
         d, r = loss.newton_curvature(y, self._X.margins(v.reshape(-1, K), b))
         r = np.zeros_like(d) if r is None else r
+        d = np.maximum(d, r * r + max(damping, FLAT) * d.max(initial=0.0))
         self._d, self._weighted_r, self._r = (self._laid(x) for x in (share * d, share * r, r))
         self._columns, self._origin, self._penalty = columns, origin, problem.penalty
         self._slopes_b, self._curvatures_b = np.zeros(K), np.zeros(K)
@@ -109,9 +120,16 @@ class ByCoefficient(OutputsQuadratic):
     order = "F"
 
     def __init__(
-        self, problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
+        self,
+        problem: Problem,
+        columns: Columns,
+        origin: np.ndarray,
+        at: FirstOrder,
+        v: np.ndarray,
+        b: np.ndarray,
+        damping: float,
     ) -> None:
-        super().__init__(problem, columns, origin, at, v, b)
+        super().__init__(problem, columns, origin, at, v, b, damping)
         self._rows = RowCurvatures(self._d.T, self._weighted_r.T, self._r.T)
         curvatures = np.empty((len(v) // len(b), len(b)))
         output_curvatures(columns.rows, self._rows, curvatures)
@@ -141,9 +159,16 @@ class ByFeature(OutputsQuadratic):
     """All coefficients of a feature together: a group Lasso, or a sparse-group Lasso, whose groups are the features."""
 
     def __init__(
-        self, problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
+        self,
+        problem: Problem,
+        columns: Columns,
+        origin: np.ndarray,
+        at: FirstOrder,
+        v: np.ndarray,
+        b: np.ndarray,
+        damping: float,
     ) -> None:
-        super().__init__(problem, columns, origin, at, v, b)
+        super().__init__(problem, columns, origin, at, v, b, damping)
         penalty, K = problem.penalty, len(b)
         assert isinstance(penalty, GroupLasso)
         scale = np.broadcast_to(np.asarray(penalty.scale, dtype=np.float64), len(v))[::K]
