@@ -36,6 +36,9 @@ class Balanced(NamedTuple):
     rise: float  # the mean conjugate there, or more
 
 
+FLAT = 1e-12  # curvature where a class is certain: there is none in floating point, and the penalty must be heard
+
+
 class SeveralMargins(Loss):
     """z and the derivative have an entry for each output in their last axis."""
 
@@ -70,7 +73,9 @@ class SeveralMargins(Loss):
         d, r = self.row_curvature(y, z)
         if not self.least_share:
             return d, r
-        return namespace(z).maximum(d, self.least_share * abs(self.derivative(y, z))), r
+        xp = namespace(z)
+        d = xp.maximum(d, self.least_share * abs(self.derivative(y, z)))
+        return (d if r is None else xp.maximum(d, r * r + FLAT)), r
 
     def second_derivative(self, y: Array, z: Array) -> Array:
         """Of each margin alone."""

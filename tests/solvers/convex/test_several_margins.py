@@ -175,6 +175,12 @@ def test_a_coefficient_comes_back_from_where_its_class_is_certain(monkeypatch):
     assert duality_gap(problem, w, first_order(problem, w, b)) <= 1e-9
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_what_sweeps_have_moved_stays_in_play_for_the_matrix(seed):
+    X, y = words(n=60, d=100, seed=seed)
+    assert fit(InMemory(sp.csr_array(X), y), Spec(loss=Softmax(K), alpha_ratio=0.03)).result.converged
+
+
 def test_the_curvature_of_a_sample_leads_to_the_minimum_of_all_rows(monkeypatch):
     X, y, weight = make(n=2000)
     spec = Spec(loss=Softmax(K), alpha_ratio=0.05, tol=1e-8)

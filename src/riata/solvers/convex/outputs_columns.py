@@ -15,7 +15,6 @@ from riata.objective import FirstOrder, Problem, Side, Start, duality_gap, first
 from riata.penalties import GroupLasso
 from riata.solvers.convex.columns import FASTER, Columns, one_by_one
 from riata.solvers.convex.curvature import FAST, Point
-from riata.solvers.convex.damping import next_damping
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, outputs_products_part
 from riata.solvers.convex.outputs_quadratic import SWEEPS, ByCoefficient, ByFeature, is_by_feature
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, LAST_GAIN, LAST_SHARE, sum_rounding
@@ -56,7 +55,9 @@ class OutputColumns:
                 v, b, looks = _minimise_along(restricted, self.columns, self.origin, v, b, enough, self.looks_left)
                 self.looks_left -= looks
             if self.columns is None or self.looks_left <= 0:
-                in_play = np.flatnonzero(np.isin(every, self.features))
+                in_play = np.flatnonzero(np.isin(every, self.features) | (v != 0.0))  # sweeps may have moved others
+                if self.kept and not np.array_equal(self.kept[0].features, in_play):
+                    self.kept.clear()
                 v, b = _minimise(restricted, in_play, v, b, precision, enough, self.kept)
         w = np.zeros_like(w)
         w[every] = v
@@ -172,17 +173,16 @@ def _minimise_along(
     """Newton steps by coordinate descent along the columns, until the gap is small enough; and how many looks it took,
     after `most_looks` of which it ends."""
     at = first_order(problem, v, b)
-    F, gap, looks, damping = at.loss + problem.penalty.value(v), duality_gap(problem, v, at), 0, 0.0
+    F, gap, looks = at.loss + problem.penalty.value(v), duality_gap(problem, v, at), 0
     for _ in range(STEPS):
         if gap <= max(enough, F_ROUNDING * F) or looks >= most_looks:
             break
-        far, its_looks, promised = _descended(problem, columns, origin, at, v, b, damping)
+        far, its_looks = _descended(problem, columns, origin, at, v, b)
         looks += its_looks
         found = _no_worse(problem, (v, b), far, F)
         if found is None:
             break
         F_new, point, at_new = found
-        damping = next_damping(damping, F - F_new, promised)
         gap_new = duality_gap(problem, point[0], at_new)
         if F_new >= F and gap_new >= gap:  # near the minimum F is rounding, and the gap tells
             break
@@ -191,23 +191,15 @@ def _minimise_along(
 
 
 def _descended(
-    problem: Problem,
-    columns: Columns,
-    origin: np.ndarray,
-    at: FirstOrder,
-    v: np.ndarray,
-    b: np.ndarray,
-    damping: float,
-) -> tuple[Point, int, float]:
-    """A point near the minimum of the penalised quadratic about (v, b), whose slopes are `at`; the looks that it took,
-    and by how much the quadratic has become less."""
+    problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
+) -> tuple[Point, int]:
+    """A point near the minimum of the penalised quadratic about (v, b), whose slopes are `at`; and its looks."""
     kind = ByFeature if isinstance(problem.penalty, GroupLasso) else ByCoefficient
-    quadratic = kind(problem, columns, origin, at, v, b, damping)
+    quadratic = kind(problem, columns, origin, at, v, b)
     total = 0.0
     for looks in range(1, LOOKS + 1):  # noqa: B007
         gained = quadratic.descend()
         total += gained
         if gained <= LAST_LOOK * total:
             break
-    far = quadratic.v, quadratic.b - origin @ (quadratic.v - v).reshape(-1, problem.loss.n_outputs)
-    return far, looks, total
+    return (quadratic.v, quadratic.b - origin @ (quadratic.v - v).reshape(-1, problem.loss.n_outputs)), looks

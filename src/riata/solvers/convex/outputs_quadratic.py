@@ -18,9 +18,6 @@ from riata.solvers.convex.column_quadratic import extrapolated
 from riata.solvers.convex.columns import Columns
 
 SWEEPS = 8  # between two looks at the slopes of all coefficients
-FLAT = (
-    1e-12  # of the largest curvature: where a class is as good as certain there is none, and the penalty must be heard
-)
 
 
 class OutputsQuadratic(ABC):
@@ -33,14 +30,7 @@ class OutputsQuadratic(ABC):
     order = "C"  # of rows x outputs
 
     def __init__(
-        self,
-        problem: Problem,
-        columns: Columns,
-        origin: np.ndarray,
-        at: FirstOrder,
-        v: np.ndarray,
-        b: np.ndarray,
-        damping: float,
+        self, problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
     ) -> None:
         loss, K = problem.loss, problem.loss.n_outputs
         assert isinstance(loss, SeveralMargins)
@@ -49,7 +39,6 @@ class OutputsQuadratic(ABC):
         self._X, share = problem.data.chunk.X, (weight / weight.sum())[:, None]
         d, r = loss.newton_curvature(y, self._X.margins(v.reshape(-1, K), b))
         r = np.zeros_like(d) if r is None else r
-        d = np.maximum(d, r * r + max(damping, FLAT) * d.max(initial=0.0))
         self._d, self._weighted_r, self._r = (self._laid(x) for x in (share * d, share * r, r))
         self._columns, self._origin, self._penalty = columns, origin, problem.penalty
         self._slopes_b, self._curvatures_b = np.zeros(K), np.zeros(K)
@@ -120,16 +109,9 @@ class ByCoefficient(OutputsQuadratic):
     order = "F"
 
     def __init__(
-        self,
-        problem: Problem,
-        columns: Columns,
-        origin: np.ndarray,
-        at: FirstOrder,
-        v: np.ndarray,
-        b: np.ndarray,
-        damping: float,
+        self, problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
     ) -> None:
-        super().__init__(problem, columns, origin, at, v, b, damping)
+        super().__init__(problem, columns, origin, at, v, b)
         self._rows = RowCurvatures(self._d.T, self._weighted_r.T, self._r.T)
         curvatures = np.empty((len(v) // len(b), len(b)))
         output_curvatures(columns.rows, self._rows, curvatures)
@@ -159,16 +141,9 @@ class ByFeature(OutputsQuadratic):
     """All coefficients of a feature together: a group Lasso, or a sparse-group Lasso, whose groups are the features."""
 
     def __init__(
-        self,
-        problem: Problem,
-        columns: Columns,
-        origin: np.ndarray,
-        at: FirstOrder,
-        v: np.ndarray,
-        b: np.ndarray,
-        damping: float,
+        self, problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
     ) -> None:
-        super().__init__(problem, columns, origin, at, v, b, damping)
+        super().__init__(problem, columns, origin, at, v, b)
         penalty, K = problem.penalty, len(b)
         assert isinstance(penalty, GroupLasso)
         scale = np.broadcast_to(np.asarray(penalty.scale, dtype=np.float64), len(v))[::K]
