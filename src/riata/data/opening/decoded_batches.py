@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-
 ARRAY_BYTES = 2_000  # of a column of a batch beside its numbers: what Arrow and Python keep to know of it
 
 
