@@ -140,7 +140,7 @@ class Parquet(FileSource):
 def _some_columns_at_a_time(
     parquet: pq.ParquetFile, columns: Sequence[str], groups: Sequence[int], rows: int
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of row groups, each of which is decoded as a whole: readers of all columns at once take more than that."""
+    """The rows of row groups, each decoded as a whole: readers of all columns at once take more than that."""
     for group in groups:
         arrays: list[pa.Array] = []
         for i in range(0, len(columns), AT_ONCE):
