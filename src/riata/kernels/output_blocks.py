@@ -1,45 +1,19 @@
 """Descent along columns on a penalised quadratic of several margins per row, all coefficients of a feature at a time.
 
-Second derivatives of a row are diag(d) - r r' over its outputs, see `riata.losses.several_margins`. Arrays are rows x
-outputs here, so that the outputs of a row lie side by side.
+It is that of `riata.kernels.outputs`, but arrays are rows x outputs, so that the outputs of a row lie side by side, and
+those over coefficients features x outputs; curvatures are at least those of a block.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from riata.kernels.compiled import compiled
+from riata.kernels.outputs import Derivatives, Moving, RowCurvatures, sweep_intercepts
 from riata.kernels.rows import FAST, Rows, entries
 
 LENGTH_STEPS = 50  # of Newton's method on the length of a block, of which a few are taken
 LENGTH_PRECISION = 1e-14
-
-
-class BlockRows(NamedTuple):
-    """Of all rows, rows x outputs: weighted d, weighted r and r itself."""
-
-    d: np.ndarray
-    weighted_r: np.ndarray
-    r: np.ndarray
-
-
-class BlockDerivatives(NamedTuple):
-    """Of the mean loss where nothing has moved, features x outputs; curvatures are at least those of a block."""
-
-    slopes: np.ndarray
-    curvatures: np.ndarray
-    slopes_b: np.ndarray
-    curvatures_b: np.ndarray
-
-
-class MovingBlocks(NamedTuple):
-    """Coefficients, features x outputs, and intercepts, and how far they have moved the margins."""
-
-    v: np.ndarray
-    b: np.ndarray
-    moved: np.ndarray  # rows x outputs
-    along_r: np.ndarray  # r . moved of every row
 
 
 @compiled(nogil=True, fastmath=FAST)
@@ -138,12 +112,12 @@ def _shrunk_block(pulls: np.ndarray, curvature: np.ndarray, inner: float, outer:
 @compiled(nogil=True)
 def sweep_blocks(
     columns: Rows,
-    rows: BlockRows,
+    rows: RowCurvatures,
     active: np.ndarray,
-    derivatives: BlockDerivatives,
+    derivatives: Derivatives,
     inner: np.ndarray,
     outer: np.ndarray,
-    point: MovingBlocks,
+    point: Moving,
     work: np.ndarray,
 ) -> float:
     """One cyclic sweep over the active features, then over the intercepts of positive curvature.
@@ -176,16 +150,4 @@ def sweep_blocks(
         if changed:
             decrease -= outer[j] * (math.sqrt(after) - math.sqrt(before))
             _move_block(features, values, new, r, moved, along_r)
-    for k in range(n_outputs):
-        if curvatures_b[k] <= 0.0:
-            continue
-        total = slopes_b[k]
-        for i in range(along_r.shape[0]):
-            total += d[i, k] * moved[i, k] - weighted_r[i, k] * along_r[i]
-        step = -total / curvatures_b[k]
-        decrease -= 0.5 * total * step
-        b[k] += step
-        for i in range(along_r.shape[0]):
-            moved[i, k] += step
-            along_r[i] += r[i, k] * step
-    return decrease
+    return decrease + sweep_intercepts(d.T, weighted_r.T, r.T, slopes_b, curvatures_b, b, moved.T, along_r)

@@ -14,7 +14,8 @@ from riata.kernels.rows import FAST, Rows, entries
 
 
 class Derivatives(NamedTuple):
-    """Of the mean loss where nothing has moved: by every coefficient, features x outputs in one row, and intercept."""
+    """Of the mean loss where nothing has moved: by every coefficient, features x outputs (here in one row), and
+    intercept."""
 
     slopes: np.ndarray
     curvatures: np.ndarray
@@ -27,12 +28,12 @@ class Moving(NamedTuple):
 
     v: np.ndarray
     b: np.ndarray
-    moved: np.ndarray  # A (v - v0) + b - b0, outputs x rows
+    moved: np.ndarray  # A (v - v0) + b - b0, outputs x rows here
     along_r: np.ndarray  # r . moved of every row
 
 
 class RowCurvatures(NamedTuple):
-    """Of all rows: weighted d, weighted r and r itself, each outputs x rows."""
+    """Of all rows: weighted d, weighted r and r itself, each outputs x rows here."""
 
     d: np.ndarray
     weighted_r: np.ndarray
@@ -94,6 +95,34 @@ def output_curvatures(columns: Rows, rows: RowCurvatures, curvatures: np.ndarray
 
 
 @compiled(nogil=True)
+def sweep_intercepts(
+    d: np.ndarray,
+    weighted_r: np.ndarray,
+    r: np.ndarray,
+    slopes_b: np.ndarray,
+    curvatures_b: np.ndarray,
+    b: np.ndarray,
+    moved: np.ndarray,
+    along_r: np.ndarray,
+) -> float:
+    """Move the intercepts of positive curvature, one after the other; returns by how much Q has become less."""
+    decrease = 0.0
+    for k in range(len(b)):
+        if curvatures_b[k] <= 0.0:
+            continue
+        slope = slopes_b[k]
+        for i in range(along_r.shape[0]):
+            slope += d[k, i] * moved[k, i] - weighted_r[k, i] * along_r[i]
+        step = -slope / curvatures_b[k]
+        decrease -= 0.5 * slope * step
+        b[k] += step
+        for i in range(along_r.shape[0]):
+            moved[k, i] += step
+            along_r[i] += r[k, i] * step
+    return decrease
+
+
+@compiled(nogil=True)
 def sweep_outputs(
     columns: Rows,
     rows: RowCurvatures,
@@ -127,16 +156,4 @@ def sweep_outputs(
             _move(features, values, change, r[k], moved[k], along_r)
             decrease -= change * (slope + 0.5 * curvature * change) + l1[c] * (abs(new) - abs(old))
             v[c] = new
-    for k in range(n_outputs):
-        if curvatures_b[k] <= 0.0:
-            continue
-        slope = slopes_b[k]
-        for i in range(along_r.shape[0]):
-            slope += d[k, i] * moved[k, i] - weighted_r[k, i] * along_r[i]
-        step = -slope / curvatures_b[k]
-        decrease -= 0.5 * slope * step
-        b[k] += step
-        for i in range(along_r.shape[0]):
-            moved[k, i] += step
-            along_r[i] += r[k, i] * step
-    return decrease
+    return decrease + sweep_intercepts(d, weighted_r, r, slopes_b, curvatures_b, b, moved, along_r)

@@ -136,12 +136,12 @@ def _chosen(
 
 
 @compiled(interpretable=True, nogil=True, fastmath=FAST)
-def narrow_products(A: np.ndarray, X: np.ndarray) -> np.ndarray:
+def narrow_products(A: np.ndarray, X: np.ndarray, n_features: int) -> np.ndarray:
     """A'X for a few columns A and a wide X of any type, in float64, without a copy of X: four rows at a time."""
     n, width = A.shape
-    products = np.zeros((width, X.shape[1]))
-    for first in range(0, X.shape[1], TILE):
-        last = min(first + TILE, X.shape[1])
+    products = np.zeros((width, n_features))
+    for first in range(0, n_features, TILE):
+        last = min(first + TILE, n_features)
         for i in range(0, n - n % 4, 4):
             x0, x1, x2, x3 = X[i, first:last], X[i + 1, first:last], X[i + 2, first:last], X[i + 3, first:last]
             for c in range(width):

@@ -12,6 +12,8 @@ import numpy as np
 from riata.arrays import Array, namespace
 from riata.losses.loss import Loss
 
+FLAT = 1e-12  # curvature where a class is certain: there is none in floating point, and the penalty must be heard
+
 
 def by_margin(coef: np.ndarray, n_outputs: int) -> np.ndarray:
     """The coefficients of models, each in a row: margins x features, behind the other axes there may be."""
@@ -34,9 +36,6 @@ class Balanced(NamedTuple):
     empty: float
     shift: np.ndarray  # a number for each output
     rise: float  # the mean conjugate there, or more
-
-
-FLAT = 1e-12  # curvature where a class is certain: there is none in floating point, and the penalty must be heard
 
 
 class SeveralMargins(Loss):

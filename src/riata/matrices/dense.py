@@ -201,8 +201,8 @@ def transposed_product(A: np.ndarray, X: np.ndarray) -> np.ndarray:
     if X.dtype == np.float64:
         products = A.T @ X
         return products
-    if A.shape[1] <= NARROW and X.flags.c_contiguous:
-        products = narrow_products(A, X)
+    if A.shape[1] <= NARROW and X.strides[1] == X.itemsize:
+        products = narrow_products(A, in_rows(X), X.shape[1])
         return products
     products = np.zeros((X.shape[1], A.shape[1]), order="F")
     block = np.empty((min(CONVERTED_ROWS, len(X)), X.shape[1]))

@@ -16,7 +16,7 @@ from riata.penalties import ElasticNet
 
 STEPS = 50  # of Newton's method, of which a few are taken
 PRODUCTS = 300  # of the curvature with a direction, in one step
-CLOSE = 1e-7  # of the first slopes: where it ends
+CLOSE = 1e-9  # of the first slopes: where it ends
 FORCING = 0.01  # of the slopes at hand: what one step leaves, where the loss is not quadratic
 HALVINGS = 30  # of a step that does not lower the objective
 
@@ -27,15 +27,16 @@ def ridge_by_passes(problem: Problem, ridge: float) -> np.ndarray:
     mean, scale = _mean_and_scale(plain)
     start = empty_start(plain)
     v, b, at = np.zeros(len(mean)), float(start.b), start.at  # b is the margin where columns have their means
-    first = np.inf
-    for _ in range(STEPS):
+    enough = 0.0
+    for number in range(STEPS):
         slopes = np.append((at.by_w - mean * at.by_b) / scale + ridge * v, at.by_b * problem.fit_intercept)
         size = float(np.linalg.norm(slopes))
-        first = min(first, size) if first != np.inf else size
-        if size <= CLOSE * first:
+        if number == 0:
+            enough = CLOSE * size
+        if size <= enough:
             break
         times = _curvature_times(plain, v / scale, b - mean @ (v / scale), ridge)
-        step = _solved(times, -slopes, CLOSE * first if problem.loss.quadratic else max(FORCING * size, CLOSE * first))
+        step = _solved(times, -slopes, enough if problem.loss.quadratic else max(FORCING * size, enough))
         F = at.loss + 0.5 * ridge * v @ v
         for _ in range(HALVINGS):
             v_new, b_new = v + step[:-1], b + step[-1]
@@ -87,17 +88,8 @@ def _product_part(
 
 def _solved(times: Callable[[np.ndarray], np.ndarray], right: np.ndarray, enough: float) -> np.ndarray:
     """The x with times(x) = right, but for `enough`: conjugate gradients."""
-    x, left = np.zeros_like(right), right.copy()
-    direction, squares = left.copy(), float(right @ right)
-    for _ in range(PRODUCTS):
-        if squares <= enough * enough:
-            break
-        product = times(direction)
-        bend = float(direction @ product)
-        if not bend > 0.0:
-            break
-        x += squares / bend * direction
-        left -= squares / bend * product
-        before, squares = squares, float(left @ left)
-        direction = left + squares / before * direction
+    from scipy.sparse.linalg import LinearOperator, cg  # slow to import
+
+    curvature = LinearOperator((len(right), len(right)), matvec=times, dtype=np.float64)
+    x: np.ndarray = cg(curvature, right, rtol=0.0, atol=enough, maxiter=PRODUCTS)[0]
     return x

@@ -13,7 +13,7 @@ from riata.kernels.products import narrow_products
 from riata.losses import LOSSES
 from riata.outcome.proofs import SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Options
-from riata.solvers.subset.candidates import ROW_COPIES, room_for
+from riata.solvers.subset.candidates import HELD, ROW_COPIES, room_for
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.training.fitting import fit, make_problem
 from riata.training.spec import Spec
@@ -202,7 +202,15 @@ def test_with_few_rows_it_is_never_worse_than_matching_pursuit(seed):
 
 def test_products_of_a_few_columns_are_those_of_all_rows_and_tiles(rng):
     A, X = rng.normal(size=(23, 3)), rng.normal(size=(23, 1100)).astype(np.float32)
-    assert_allclose(narrow_products(A, X), A.T @ X, atol=1e-12)
+    for width in (1100, 1099):  # of rows that go on with a target
+        assert_allclose(narrow_products(A, X, width), A.T @ X[:, :width], atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [3, 10, 30])
+def test_what_every_feature_takes_is_part_of_the_budget(k):
+    d, memory = 1_000_000, 256_000_000
+    at_once = room_for(k, d, Options(1, memory=memory)).at_once
+    assert 0.7 * memory <= HELD * 8 * d + ROW_COPIES * 8 * k * at_once <= memory
 
 
 def test_separated_classes_end(rng):

@@ -23,6 +23,7 @@ from riata.solvers.subset import branch_and_bound
 from riata.solvers.subset import certified as module
 from riata.solvers.subset.best_k import best_k
 from riata.solvers.subset.certified import certified
+from riata.solvers.subset.deadline import Deadline
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import Refits
 from riata.solvers.subset.saved_search import restored_search
@@ -221,6 +222,41 @@ def test_without_time_the_best_so_far_is_returned_with_its_gap(rng):
     assert result.objective == result.bound.objective
 
 
+class OverAfter(Deadline):
+    """A time that is over once it has been looked at so often."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self._looks = looks
+
+    @property
+    def over(self):
+        self._looks -= 1
+        return self.stopped or self._looks < 0
+
+
+@pytest.mark.parametrize("groups", [None, 2])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_whenever_the_time_ends_nothing_is_lost(loss, groups, tmp_path, monkeypatch):
+    """Between any two steps of a root, a relaxation or a cut: a bound that holds, and a checkpoint that goes on."""
+    X, y = correlated(np.random.default_rng(5), n=40, d=24)
+    data = InMemory(X, np.sign(y) if loss == "logistic" else y)
+    spec = Spec(k=3, loss=loss, ridge=0.05, certify=True, groups=None if groups is None else np.arange(24) // groups)
+    best = fit(data, spec).result
+    saving, reasons = replace(spec, checkpoint=tmp_path), []
+    for looks in (0, 1, 3, 8, 21, 55):
+        with monkeypatch.context() as short:
+            short.setattr(module, "Deadline", lambda _, looks=looks: OverAfter(looks))
+            cut = fit(data, saving).result
+        reasons.append(cut.stop.reason)
+        assert cut.bound.value <= best.objective
+        assert cut.objective >= best.objective * (1.0 - 1e-9)
+        result = fit(data, replace(saving, resume=True)).result
+        assert isinstance(result.proof, SearchedAll)
+        assert_allclose(result.coef, best.coef, atol=1e-9)
+    assert reasons.count(StopReason.SEARCH_LIMIT) > 2
+
+
 def test_an_interrupt_leaves_the_best_so_far_with_its_gap(rng):
     X, y = correlated(rng)
     spec = Spec(k=4, ridge=0.01, certify=True)
@@ -293,7 +329,9 @@ def test_a_search_that_was_cut_off_goes_on_from_its_checkpoint(loss, n, tmp_path
     whole = fit(InMemory(X, y), spec).result
     monkeypatch.setattr(branch_and_bound, "REPORT", 0.0)
     saving = replace(spec, checkpoint=tmp_path, every=0.0)
-    cut = fit(InMemory(X, y), replace(saving, certify_time=0.0)).result
+    with monkeypatch.context() as short:
+        short.setattr(module, "Deadline", lambda _: OverAfter(40))
+        cut = fit(InMemory(X, y), saving).result
     assert cut.stop.reason is StopReason.SEARCH_LIMIT
     assert cut.bound.gap > 0.0
     with np.load(tmp_path / "checkpoint.npz") as file:

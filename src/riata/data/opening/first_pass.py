@@ -223,9 +223,7 @@ def _first_joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
     rest, first = iter(batches), list[pa.RecordBatch]()
     for batch in rest:
         first.append(batch)
-        if (
-            len(first) > 1
-        ):  # at once: a batch of thousands of columns takes some kB for each of them, whatever they hold
+        if len(first) > 1:  # at once: a batch takes some kB for each column, whatever it holds
             first = pa.Table.from_batches(first).combine_chunks().to_batches()
         if sum(one.num_rows for one in first) >= ROWS_THAT_TELL:
             break

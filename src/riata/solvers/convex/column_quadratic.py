@@ -11,9 +11,6 @@ import numpy as np
 
 from riata.kernels.coordinate import (
     ColumnQuadratic,
-    add_columns,
-    column_slopes,
-    column_sums,
     sweeps_along_columns,
 )
 from riata.kernels.quadratic import take_step
@@ -22,6 +19,7 @@ from riata.penalties import Strengths
 from riata.solvers.convex.columns import FASTER, Columns, DenseColumns
 from riata.solvers.convex.copies import without_copies
 from riata.solvers.convex.quadratic import PROGRESS, feasible_share, reach_of, solve_nearly
+from riata.solvers.convex.row_quadratic import RowQuadratic
 from riata.solvers.convex.semismooth import minimise_by_dual
 from riata.solvers.convex.smooth_forms import AlongColumns
 
@@ -66,12 +64,9 @@ class Descent:
     """A point v, with the slopes t of the rows and g of the columns there."""
 
     def __init__(self, problem: Problem, columns: Columns, u: np.ndarray, D: np.ndarray, v0: np.ndarray) -> None:
-        self.columns, self.u, self.v0, self.centred = columns, u, v0, problem.fit_intercept
+        self.columns, self.rows = columns, RowQuadratic(columns, u, D, v0, problem.fit_intercept)
         l1, l2, lower, upper = (np.array(strength) for strength in problem.strengths)
-        sums, squares = np.empty(len(v0)), np.empty(len(v0))
-        column_sums(columns.rows, D, sums, squares)
-        self.weight = float(D.sum())
-        means = sums / self.weight if self.centred and self.weight > 0.0 else np.zeros(len(sums))
+        sums, squares, means = self.rows.sums, self.rows.squares, self.rows.means
         curvatures = squares - sums * means
         curvatures = np.where(curvatures > FLAT * squares, curvatures + l2, 0.0)
         self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower, upper)
@@ -81,22 +76,15 @@ class Descent:
 
     def _at(self, v: np.ndarray) -> tuple[float, np.ndarray, float]:
         """Q less the penalty at v0, the slopes of the rows, and the constant."""
-        D, m, c = self.quadratic.D, np.zeros(len(self.u)), 0.0
-        add_columns(self.columns.rows, v - self.v0, m)
-        if self.centred and self.weight > 0.0:
-            c = -float(self.u.sum() + D @ m) / self.weight
-            m += c
-        t = self.u + D * m
-        return float(0.5 * m @ (self.u + t)) + self._penalty(v), t, c
+        value, t, c = self.rows.at(v)
+        return value + self._penalty(v), t, c
 
     def _penalty(self, v: np.ndarray) -> float:
         return float(self.quadratic.l1 @ np.abs(v) + 0.5 * self.quadratic.l2 @ (v * v))
 
     def _look(self) -> None:
         """The slopes of the columns, from those of the rows."""
-        self.g = np.empty(len(self.v))
-        column_slopes(self.columns.rows, self.t, self.g)
-        self.g += self.quadratic.l2 * self.v
+        self.g = self.rows.slopes(self.t) + self.quadratic.l2 * self.v
 
     def gap(self) -> float:
         """The duality gap of Q: with slopes as they are, or shrunk to the thresholds."""
@@ -148,13 +136,13 @@ class Descent:
     def crowded(self) -> bool:
         """Whether there are too many dense columns for steps on the support."""
         in_model, active = int(np.count_nonzero(self.v)), len(self._active())
-        return isinstance(self.columns, DenseColumns) and too_many(in_model, active, len(self.u), len(self.v))
+        return isinstance(self.columns, DenseColumns) and too_many(in_model, active, len(self.t), len(self.v))
 
     def by_dual(self, enough: float) -> None:
         """Newton steps on the dual, up to a gap of `enough`."""
         q = self.quadratic
         assert isinstance(self.columns, DenseColumns)
-        smooth = AlongColumns(self.columns.A, self.u, q.D, self.v0, q.means, self.centred)
+        smooth = AlongColumns(self.columns.A, self.rows.u, q.D, self.rows.v0, q.means, self.rows.centred)
 
         def good(v: np.ndarray, g: np.ndarray) -> bool:
             self.v, (self.Q, self.t, self.constant), self.g = v, self._at(v), g + q.l2 * v
@@ -176,7 +164,7 @@ class Descent:
     def newton_cost(self) -> float:
         """What a Newton step on the support costs; infinite where it would be singular."""
         S = self._movable()
-        k, n = len(S), len(self.u)
+        k, n = len(S), len(self.t)
         if k == 0 or (k >= n and not np.all(self.quadratic.l2[S] > 0.0)):
             return np.inf
         return self.columns.products_cost(S) + k**3 / (3.0 * FASTER) + 8.0 * k * k

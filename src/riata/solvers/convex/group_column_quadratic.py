@@ -10,13 +10,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from riata.kernels.coordinate import add_columns, column_slopes, column_sums
 from riata.kernels.group_columns import GroupQuadratic, sweeps_over_groups
 from riata.objective import Problem
 from riata.penalties import GroupLasso
 from riata.solvers.convex.column_quadratic import FLAT, extrapolated
 from riata.solvers.convex.columns import Columns
 from riata.solvers.convex.quadratic import PROGRESS
+from riata.solvers.convex.row_quadratic import RowQuadratic
 
 SWEEPS = 5  # between two extrapolations, of the points after each round of so many
 ROUNDS = 6  # of sweeps, between two looks at the gap
@@ -46,11 +46,9 @@ class _GroupDescent:
     def __init__(self, problem: Problem, columns: Columns, u: np.ndarray, D: np.ndarray, v0: np.ndarray) -> None:
         penalty = problem.penalty
         assert isinstance(penalty, GroupLasso)
-        self.penalty, self.columns, self.u, self.v0, self.centred = penalty, columns, u, v0, problem.fit_intercept
-        sums, squares = np.empty(len(v0)), np.empty(len(v0))
-        column_sums(columns.rows, D, sums, squares)
-        self.weight = float(D.sum())
-        means = sums / self.weight if self.centred and self.weight > 0.0 else np.zeros(len(sums))
+        self.penalty, self.columns = penalty, columns
+        self.rows = RowQuadratic(columns, u, D, v0, problem.fit_intercept)
+        sums, squares, means = self.rows.sums, self.rows.squares, self.rows.means
         scale = np.ascontiguousarray(np.broadcast_to(np.asarray(penalty.scale, dtype=np.float64), len(v0)))
         starts = np.searchsorted(penalty.groups, np.arange(penalty.n_groups + 1))
         blocks = [_products(columns, D, sums, means, *ends) for ends in pairwise(starts)]
@@ -75,18 +73,12 @@ class _GroupDescent:
 
     def _at(self, v: np.ndarray) -> tuple[float, np.ndarray, float]:
         """Q, the slopes of the rows, and the constant."""
-        D, m, c = self.quadratic.D, np.zeros(len(self.u)), 0.0
-        add_columns(self.columns.rows, v - self.v0, m)
-        if self.centred and self.weight > 0.0:
-            c = -float(self.u.sum() + D @ m) / self.weight
-            m += c
-        t = self.u + D * m
-        return float(0.5 * m @ (self.u + t)) + self.penalty.value(v), t, c
+        value, t, c = self.rows.at(v)
+        return value + self.penalty.value(v), t, c
 
     def _look(self) -> None:
         """The slopes of the columns, from those of the rows."""
-        self.g = np.empty(len(self.v))
-        column_slopes(self.columns.rows, self.t, self.g)
+        self.g = self.rows.slopes(self.t)
 
     def gap(self) -> float:
         """The duality gap of Q: slopes are shrunk until no group is pulled in."""

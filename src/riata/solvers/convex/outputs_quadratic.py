@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from riata.data.in_memory import InMemory
-from riata.kernels.output_blocks import BlockDerivatives, BlockRows, MovingBlocks, block_curvatures, sweep_blocks
+from riata.kernels.output_blocks import block_curvatures, sweep_blocks
 from riata.kernels.outputs import Derivatives, Moving, RowCurvatures, output_curvatures, sweep_outputs
 from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem
@@ -149,11 +149,11 @@ class ByFeature(OutputsQuadratic):
         scale = np.broadcast_to(np.asarray(penalty.scale, dtype=np.float64), len(v))[::K]
         self._outer = penalty.by_group[penalty.groups[::K]] * scale
         self._inner = penalty.by_feature[::K] * scale
-        self._rows = BlockRows(self._d, self._weighted_r, self._r)
+        self._rows = RowCurvatures(self._d, self._weighted_r, self._r)
         curvatures = np.empty((len(v) // K, K))
         block_curvatures(columns.rows, self._at_most(), curvatures)
         slopes = self._slopes.reshape(-1, K)
-        self._derivatives = BlockDerivatives(slopes, curvatures, self._slopes_b, self._curvatures_b)
+        self._derivatives = Derivatives(slopes, curvatures, self._slopes_b, self._curvatures_b)
         self._work = np.empty((3, K))
 
     def _at_most(self) -> np.ndarray:
@@ -171,7 +171,7 @@ class ByFeature(OutputsQuadratic):
 
     def _sweep(self, active: np.ndarray) -> float:
         K = len(self.b)
-        point = MovingBlocks(self.v.reshape(-1, K), self.b, self._moved, self._along_r)
+        point = Moving(self.v.reshape(-1, K), self.b, self._moved, self._along_r)
         gained: float = sweep_blocks(
             self._columns.rows, self._rows, active[::K] // K, self._derivatives, self._inner, self._outer, point,
             self._work,

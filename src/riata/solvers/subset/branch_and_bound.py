@@ -11,7 +11,8 @@ import heapq
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import NamedTuple, Protocol
@@ -19,6 +20,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from riata.outcome.proofs import NOTHING_BETTER
+from riata.solvers.subset.deadline import Deadline, OutOfTimeError
 from riata.solvers.subset.relaxation import Node, Relaxed
 from riata.threads import n_cores, one_blas_thread
 
@@ -117,18 +119,12 @@ class _Part(NamedTuple):
     branch: int  # the column to cut at
 
 
-@dataclass
-class Budget:
+class Budget(NamedTuple):
     """When to give up."""
 
-    gap: float = 0.0  # that is small enough
-    seconds: float = np.inf
-    n_bytes: float = np.inf
-    started: float = field(default_factory=time.perf_counter)
-
-    @property
-    def over(self) -> bool:
-        return time.perf_counter() - self.started >= self.seconds
+    gap: float  # that is small enough
+    deadline: Deadline
+    n_bytes: float
 
 
 def branch_and_bound(subsets: Subsets, start: State, first: np.ndarray | Parts, budget: Budget) -> Iterator[State]:
@@ -140,16 +136,15 @@ def branch_and_bound(subsets: Subsets, start: State, first: np.ndarray | Parts, 
     if isinstance(first, Parts):
         search.restore(first)
     else:
-        search.consider(_Half(first, np.zeros(subsets.n_weights)))
+        search.begin(first)
     last = time.perf_counter()
     with ThreadPoolExecutor(n_cores()) as threads, one_blas_thread():
-        while search.parts and not search.closed:
-            search.cut(threads)
+        while search.parts and not search.closed and not budget.deadline.over and search.n_bytes <= budget.n_bytes:
+            with suppress(OutOfTimeError):
+                search.cut(threads)
             if time.perf_counter() - last >= REPORT:
                 last = time.perf_counter()
                 yield search.state
-                if budget.over or search.n_bytes > budget.n_bytes:
-                    break
     search.finish()
     yield search.state
 
@@ -159,6 +154,7 @@ class _Search:
 
     def __init__(self, subsets: Subsets, state: State, budget: Budget):
         self.subsets, self.state, self._gap = subsets, state, max(budget.gap, 0.5 * NOTHING_BETTER)
+        self._deadline = budget.deadline
         self.parts: list[tuple[float, int, _Part]] = []
         self._numbers = count()
         self._tried: set[bytes] = set()
@@ -206,7 +202,7 @@ class _Search:
     def cut(self, threads: ThreadPoolExecutor) -> None:
         """Replace some parts, those of least bound, by their two halves, which are relaxed on all cores.
 
-        Cut short, as by Ctrl-C, it puts them back: nothing is lost of what is to be searched.
+        Cut short, by Ctrl-C or the end of the time, it puts them back: nothing is lost of what is to be searched.
         """
         taken: list[tuple[float, int, _Part]] = []
         try:
@@ -217,6 +213,7 @@ class _Search:
             for half, found in zip(halves, self._all_relaxed(halves, threads), strict=True):
                 self._digest(half, found)
         except BaseException:
+            self._deadline.stopped = True  # other threads need not end what they do
             there = {number for _, number, _ in self.parts}
             for entry in taken:
                 if entry[1] not in there:
@@ -237,6 +234,16 @@ class _Search:
         """The bound on all models: those tried, those of parts dropped, and those of parts that are left."""
         least = min(self.parts[0][0] if self.parts else np.inf, self._floor)
         return min(max(least, self._known), self.state.objective)
+
+    def begin(self, state: np.ndarray) -> None:
+        """Take all models for the first part; without the time to relax it, as it is."""
+        w = np.zeros(self.subsets.n_weights)
+        try:
+            self.consider(_Half(state, w))
+        except OutOfTimeError:
+            branch = int(np.flatnonzero(state == 0)[0])
+            whole = _Part(state, np.empty(0, dtype=np.int64), np.empty(0), 0.0, branch)
+            heapq.heappush(self.parts, (self._known, next(self._numbers), whole))
 
     def consider(self, half: _Half) -> None:
         """Relax a part, and keep it unless it is ruled out."""
@@ -265,6 +272,7 @@ class _Search:
         """The relaxation of a part; None where at most one model of it is to be tried."""
         if self._decided(half.state):
             return None
+        self._deadline.check()
         return self.subsets.relaxed(Node(half.state, half.w, half.price), self._left(half.state), target)
 
     def _decided(self, state: np.ndarray) -> bool:

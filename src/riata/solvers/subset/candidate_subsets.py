@@ -9,6 +9,7 @@ may end at any of them.
 
 import numpy as np
 
+from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.global_bound import violators
 from riata.solvers.subset.growing_candidates import GrowingCandidates
 from riata.solvers.subset.local_quadratic import LocalQuadratic
@@ -26,8 +27,8 @@ class CandidateSubsets:
     exact = True
     at_once, together = 1, None  # candidates of one part are those of all
 
-    def __init__(self, model: LocalQuadratic, k: int, most_rows: int):
-        self.k, self._model, self._most_rows = k, model, most_rows
+    def __init__(self, model: LocalQuadratic, k: int, most_rows: int, deadline: Deadline = FOREVER):
+        self.k, self._model, self._most_rows, self._deadline = k, model, most_rows, deadline
         self._candidates = GrowingCandidates(model)
         self.n_columns = self.n_weights = len(model.w)
         self._costs = model.costs
@@ -38,6 +39,7 @@ class CandidateSubsets:
         best = Relaxed(-np.inf, w, np.zeros_like(w), np.zeros_like(w), price)
         there = self._that_matter(node.state, w, price)
         for _ in range(ROUNDS):
+            self._deadline.check()
             start = Node(node.state[there], w[there], price)
             found = self._candidates.quadratic_of(there).relaxed(start, k, np.inf, PRICES, SWEEPS, many=True)
             price, w = found.price, np.zeros(self.n_columns)

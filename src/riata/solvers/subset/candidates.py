@@ -12,6 +12,7 @@ from riata.units import whole_megabytes
 
 FEWEST_AT_ONCE = 256  # columns whose products with a support are made at a time: fewer would take too many passes
 CANDIDATE_COPIES = 8  # of the products among candidates, with those of a search
+HELD = 20  # numbers for every feature, beside products: moments, slopes, units, gains, the model and the one before
 ROW_COPIES = 5  # of the rows of H: those of two chunks and their sum while they are computed, and as much for the rest
 
 
@@ -39,9 +40,10 @@ def room_for(k: int, d: int, options: Options) -> Room:
     # with hardly any candidates beside a support, there are many rounds
     if memory // row >= min(need + next_count(k), d):
         return Room(max(memory // row // 2, need))
-    n_candidates, at_once = int(np.sqrt(memory / (8 * CANDIDATE_COPIES))), memory // (2 * ROW_COPIES * 8 * k)
-    if n_candidates >= need + next_count(k) and at_once >= min(d, FEWEST_AT_ONCE):
-        return Room(n_candidates, at_once)
+    left, fewest = max(memory - HELD * 8 * d, memory // 4), need + next_count(k)
+    most, at_once = int(np.sqrt(memory / (8 * CANDIDATE_COPIES))), min(left, memory // 2) // (ROW_COPIES * 8 * k)
+    if most >= fewest and at_once >= min(d, FEWEST_AT_ONCE):
+        return Room(max(fewest, int(np.sqrt(left / (8 * CANDIDATE_COPIES)))), at_once)
     if memory // row >= need:
         return Room(max(memory // row // 2, need))
     raise _too_little(k, d, memory)

@@ -24,6 +24,7 @@ from riata.solvers.iterate import Iterate, Iterates, Options, Saved, Searched
 from riata.solvers.subset.branch_and_bound import Budget, State, Subsets, branch_and_bound
 from riata.solvers.subset.candidate_subsets import CandidateSubsets
 from riata.solvers.subset.candidates import room_for
+from riata.solvers.subset.deadline import Deadline, OutOfTimeError
 from riata.solvers.subset.global_bound import RelaxedPoint, Size, relaxed_planes, relaxed_point
 from riata.solvers.subset.group_subsets import QuadraticGroups, TrueGroups
 from riata.solvers.subset.local_quadratic import LocalQuadratic
@@ -153,21 +154,30 @@ def certified(
 
     No model is known to have an objective below `least`.
     """
-    if isinstance(problem.penalty, GroupCardinality):
-        yield from _certified_groups(problem, fit, options, model, least)
-        return
+    known = _Known.at_first(problem, least)
+    of = _certified_groups if isinstance(problem.penalty, GroupCardinality) else _certified_features
+    try:
+        yield from of(problem, fit, options, model, known)
+    except OutOfTimeError:  # before the search, which ends by itself
+        if known.bound > 0.0:
+            yield known.certificate(problem, fit)
+
+
+def _certified_features(
+    problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None, known: _Known
+) -> Iterator[Certificate]:
     k, d, quadratic = problem.cardinality.k, problem.data.n_features, problem.loss.quadratic
     memory, budget = _memory(options), _budget(options)
     most = int(np.sqrt(memory / (8 * PRODUCT_COPIES)))  # columns whose products fit
-    known = _Known.at_first(problem, least)
-    ridge = Costs.of(problem).bounding
+    late, ridge = budget.deadline, Costs.of(problem).bounding
     if ridge and not (quadratic and d <= min(most, problem.data.n_rows)):
-        roots = _quadratic_root(model, fit, known, options) if model is not None else _true_root(problem, fit, known)
-        for _ in roots:
+        by_products = model is not None and _quadratic_root(model, fit, known, options)
+        for _ in by_products or _true_root(problem, fit, known, late):
             closed = known.bound >= fit.objective  # as where models within a limit are worse than the one found
             yield known.certificate(problem, fit, finished=closed)
             if closed:
                 return
+            late.check()
     left = known.left
     rows_fit = quadratic or 24 * problem.data.n_rows * len(left) <= memory  # three copies of the columns
     subsets: Subsets
@@ -175,16 +185,16 @@ def certified(
     by_candidates = by_candidates and model is not None and ridge
     if by_candidates:
         assert model is not None
-        left, subsets = np.arange(d), CandidateSubsets(model, k, _most_rows(memory, d))
+        left, subsets = np.arange(d), CandidateSubsets(model, k, _most_rows(memory, d), late)
     elif (quadratic and len(left) > most) or not rows_fit or not (ridge or quadratic):
         return  # what is left does not fit into the memory, or nothing bounds it
     else:
         near = problem if len(left) == d else cut_to(problem, left, memory)
         if quadratic:
-            quadratic_left, left = _quadratic_left(near, fit, known, left)
-            subsets = QuadraticSubsets.of(quadratic_left, k, fit.objective, problem.data.send)
+            quadratic_left, left = _quadratic_left(near, fit, known, left, late)
+            subsets = QuadraticSubsets.of(quadratic_left, k, fit.objective, problem.data.send, late)
         else:
-            subsets = TrueSubsets.of(near, k + len(problem.always_in), fit.objective, problem.data.send)
+            subsets = TrueSubsets.of(near, k + len(problem.always_in), fit.objective, problem.data.send, late)
     if known.bound <= 0.0 and not ridge:
         return
     yield known.certificate(problem, fit, finished=known.bound >= fit.objective)
@@ -198,15 +208,14 @@ def certified(
 
 
 def _certified_groups(
-    problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None, least: float
+    problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None, known: _Known
 ) -> Iterator[Certificate]:
     """The same for groups: the products of all columns, or their rows, are in memory, and so there is only a search."""
-    known, always = _Known.at_first(problem, least), _always(problem)
-    left = np.arange(len(known.out))
+    always, left, budget = _always(problem), np.arange(len(known.out)), _budget(options)
     rows_fit = 16 * problem.data.n_rows * problem.data.n_features <= _memory(options)
     if model is None and not (rows_fit and Costs.of(problem).bounding):
         return
-    subsets = _group_subsets(problem, model)
+    subsets = _group_subsets(problem, model, budget.deadline)
     if subsets is None:
         return
     yield known.certificate(problem, fit)
@@ -214,17 +223,17 @@ def _certified_groups(
     first = np.zeros(len(left), dtype=np.int8)
     first[always] = 1 if model is None else -1
     state = State(None, fit.objective, known.bound)
-    yield from task.certificates(branch_and_bound(subsets, state, first, _budget(options)))
+    yield from task.certificates(branch_and_bound(subsets, state, first, budget))
 
 
-def _group_subsets(problem: Problem, model: LocalQuadratic | None) -> Subsets | None:
+def _group_subsets(problem: Problem, model: LocalQuadratic | None, deadline: Deadline) -> Subsets | None:
     """All groups, by their products (`model`) or by their rows; None where nothing bounds them."""
     k = problem.cardinality.k
     if model is None:
-        return TrueGroups(problem, k + len(_always(problem)))
+        return TrueGroups(problem, k + len(_always(problem)), deadline)
     whole = model.among_candidates()
     quadratic = whole.shifted(diagonal_shift(whole.G))
-    return QuadraticGroups(quadratic, k) if quadratic.costs.bounding else None
+    return QuadraticGroups(quadratic, k, deadline) if quadratic.costs.bounding else None
 
 
 def _n_choices(problem: Problem) -> int:
@@ -242,29 +251,35 @@ def _always(problem: Problem) -> np.ndarray:
 
 def _resumed(problem: Problem, options: Options, search: SavedSearch) -> Iterator[Certificate]:
     """Certificates of a search that goes on with the parts that were left."""
-    fit, left, k, d = search.fit, search.left, problem.cardinality.k, problem.data.n_features
-    memory, known = _memory(options), _Known(search.bound, search.out, search.inside)
-    subsets: Subsets | None
-    if isinstance(problem.penalty, GroupCardinality):
-        subsets = _group_subsets(problem, _products(problem, d) if problem.loss.quadratic else None)
-    elif search.by_candidates:
-        candidates = np.union1d(fit.support, search.parts.places)
-        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), candidates)
-        subsets = CandidateSubsets(model, k, _most_rows(memory, d))
-    else:
-        there = np.union1d(left, problem.always_in)
-        near = problem if len(there) == d else cut_to(problem, there, memory)
-        if problem.loss.quadratic:
-            whole = _products(near, len(there)).among_candidates().among(np.searchsorted(there, left))
-            whole = whole.shifted(diagonal_shift(whole.G))
-            subsets = QuadraticSubsets.of(whole, k, fit.objective, problem.data.send)
-        else:
-            subsets = TrueSubsets.of(near, k + len(problem.always_in), fit.objective, problem.data.send)
+    fit, known, budget = search.fit, _Known(search.bound, search.out, search.inside), _budget(options)
+    try:
+        subsets = _subsets_of(problem, search, _memory(options), budget.deadline)
+    except OutOfTimeError:
+        yield known.certificate(problem, fit, search.n_parts)._replace(search=lambda: search)
+        return
     if subsets is None:
         return
     state = State(None, fit.objective, known.bound, search.n_parts)
-    task = _Task(problem, fit, known, left, search.by_candidates, options.memory)
-    yield from task.certificates(branch_and_bound(subsets, state, search.parts, _budget(options)))
+    task = _Task(problem, fit, known, search.left, search.by_candidates, options.memory)
+    yield from task.certificates(branch_and_bound(subsets, state, search.parts, budget))
+
+
+def _subsets_of(problem: Problem, search: SavedSearch, memory: int, late: Deadline) -> Subsets | None:
+    """What a saved search is of."""
+    fit, left, k, d = search.fit, search.left, problem.cardinality.k, problem.data.n_features
+    if isinstance(problem.penalty, GroupCardinality):
+        return _group_subsets(problem, _products(problem, d) if problem.loss.quadratic else None, late)
+    if search.by_candidates:
+        candidates = np.union1d(fit.support, search.parts.places)
+        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), candidates)
+        return CandidateSubsets(model, k, _most_rows(memory, d), late)
+    there = np.union1d(left, problem.always_in)
+    near = problem if len(there) == d else cut_to(problem, there, memory)
+    if not problem.loss.quadratic:
+        return TrueSubsets.of(near, k + len(problem.always_in), fit.objective, problem.data.send, late)
+    whole = _products(near, len(there)).among_candidates().among(np.searchsorted(there, left))
+    whole = whole.shifted(diagonal_shift(whole.G, late))
+    return QuadraticSubsets.of(whole, k, fit.objective, problem.data.send, late)
 
 
 @dataclass
@@ -307,7 +322,7 @@ def _memory(options: Options) -> int:
 
 
 def _budget(options: Options) -> Budget:
-    return Budget(options.certify or 0.0, options.certify_seconds, SHARE_OF_MEMORY * _memory(options))
+    return Budget(options.certify or 0.0, Deadline(options.certify_seconds), SHARE_OF_MEMORY * _memory(options))
 
 
 def _most_rows(memory: int, d: int) -> int:
@@ -336,7 +351,7 @@ def _quadratic_root(model: LocalQuadratic, fit: Fitted, known: _Known, options: 
         yield
 
 
-def _true_root(problem: Problem, fit: Fitted, known: _Known) -> Iterator[None]:
+def _true_root(problem: Problem, fit: Fitted, known: _Known, deadline: Deadline) -> Iterator[None]:
     """Planes of another loss, from relaxations among some columns and then those that it wants: a pass each."""
     k, d = problem.cardinality.k, problem.data.n_features
     costs, w, b, price = Costs.of(problem), np.zeros(d), fit.intercept, 0.0
@@ -354,10 +369,13 @@ def _true_root(problem: Problem, fit: Fitted, known: _Known) -> Iterator[None]:
             return
         columns = np.union1d(columns, wanted)
         start = RelaxedPoint(w[columns], b, price)
-        w[columns], b, price, _ = relaxed_point(cut_to(problem, columns), k, start, fit.objective)
+        near = cut_to(problem, columns)
+        w[columns], b, price, _ = relaxed_point(near, k, start, fit.objective, deadline=deadline)
 
 
-def _quadratic_left(near: Problem, fit: Fitted, known: _Known, left: np.ndarray) -> tuple[Quadratic, np.ndarray]:
+def _quadratic_left(
+    near: Problem, fit: Fitted, known: _Known, left: np.ndarray, deadline: Deadline
+) -> tuple[Quadratic, np.ndarray]:
     """The products of the columns that are left, and which are after screening by their own planes."""
     model = _products(near, len(left))
     whole, k = model.among_candidates(), near.cardinality.k
@@ -368,7 +386,7 @@ def _quadratic_left(near: Problem, fit: Fitted, known: _Known, left: np.ndarray)
     start[places] = fit.coef[there] * model.unit[places]
     while True:
         part = whole.among(kept)
-        quadratic = part.shifted(diagonal_shift(part.G))
+        quadratic = part.shifted(diagonal_shift(part.G, deadline))
         if not quadratic.costs.bounding:
             return quadratic, left[kept]
         found = quadratic.relaxed(Node(np.zeros(len(kept)), start[kept]), k)

@@ -17,6 +17,7 @@ from riata.data.chunk import Chunk
 from riata.data.in_memory import InMemory
 from riata.objective import Problem, first_order, gap_unit
 from riata.outcome.proofs import Bound, GlobalBound, NoBound
+from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.group_relaxation import relaxed_groups
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.planes import Costs, Plane, tangent, useful_ridge
@@ -206,7 +207,12 @@ class RelaxedPoint(NamedTuple):
 
 
 def relaxed_point(
-    problem: Problem, k: int, start: RelaxedPoint, objective: float, steps: int = NEWTON_STEPS
+    problem: Problem,
+    k: int,
+    start: RelaxedPoint,
+    objective: float,
+    steps: int = NEWTON_STEPS,
+    deadline: Deadline = FOREVER,
 ) -> RelaxedPoint:
     """A point near the optimum of the relaxation, by Newton steps, each that of the local quadratic.
 
@@ -225,6 +231,7 @@ def relaxed_point(
     for n_steps in range(steps + LAST_STEPS):
         if n_steps >= steps and best < (1.0 - CLOSE) * objective:
             break
+        deadline.check()
         model = LocalQuadratic(problem, w, b, everything)
         start_w = w * model.unit
         start_w[problem.always_in] = 0.0

@@ -8,6 +8,7 @@ root of sum_j l2_j w_j^2 over the group, the best shares are min(1, t p_g), with
 import numpy as np
 
 from riata.positive import solve_positive
+from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
 from riata.threads import one_blas_thread
 
@@ -16,7 +17,9 @@ STILL = 1e-6  # of the loss: a round that raises the bound by less is the last
 LEAST_SHARE = 1e-6  # a share of 0 would never come back
 
 
-def relaxed_groups(quadratic: Quadratic, node: Node, k: int, target: float = np.inf) -> Relaxed:
+def relaxed_groups(
+    quadratic: Quadratic, node: Node, k: int, target: float = np.inf, deadline: Deadline = FOREVER
+) -> Relaxed:
     """The relaxation where k of the free groups may come in; it ends early once its bound reaches the target.
 
     The state of the node is that of groups, its coefficients are those of columns. What is found is the best point on
@@ -40,6 +43,7 @@ def relaxed_groups(quadratic: Quadratic, node: Node, k: int, target: float = np.
     best = Relaxed(-np.inf, w, quadratic.c, shares, 0.0)
     with one_blas_thread():
         for _ in range(ROUNDS):
+            deadline.check()
             solution = solve_positive(G + np.diag(ridge[columns] / np.maximum(shares[own], LEAST_SHARE)), c)
             if solution is None:
                 break

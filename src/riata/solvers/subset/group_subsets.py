@@ -3,6 +3,7 @@
 import numpy as np
 
 from riata.objective import Problem
+from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.group_relaxation import relaxed_groups
 from riata.solvers.subset.refit import solved
 from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
@@ -15,14 +16,14 @@ class QuadraticGroups:
     exact = True
     at_once, together = 4, None
 
-    def __init__(self, quadratic: Quadratic, k: int):
+    def __init__(self, quadratic: Quadratic, k: int, deadline: Deadline = FOREVER):
         groups = quadratic.costs.groups
         assert groups is not None
-        self.k, self._quadratic, self._groups = k, quadratic, groups
+        self.k, self._quadratic, self._groups, self._deadline = k, quadratic, groups, deadline
         self.n_columns, self.n_weights = int(groups.max()) + 1, len(groups)
 
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
-        return relaxed_groups(self._quadratic, node, k, target)
+        return relaxed_groups(self._quadratic, node, k, target, self._deadline)
 
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         return self._quadratic.costs.reliefs(self._quadratic.plane(relaxed.w, relaxed.r).slopes)
@@ -38,8 +39,8 @@ class QuadraticGroups:
 class TrueGroups(TrueSubsets):
     """Groups of columns for losses that are not quadratic."""
 
-    def __init__(self, problem: Problem, k: int):
-        super().__init__(problem, k)
+    def __init__(self, problem: Problem, k: int, deadline: Deadline = FOREVER):
+        super().__init__(problem, k, deadline)
         assert self.costs.groups is not None
         self.n_columns = int(self.costs.groups.max()) + 1
 
@@ -54,5 +55,6 @@ class TrueGroups(TrueSubsets):
         return of_columns
 
     def _step(self, state: np.ndarray, k: int, at: Relaxed, n_steps: int = 0) -> Relaxed:
-        found = relaxed_groups(self._local(np.arange(self.n_weights), at, n_steps), Node(state, at.w), k)
+        quadratic = self._local(np.arange(self.n_weights), at, n_steps)
+        found = relaxed_groups(quadratic, Node(state, at.w), k, deadline=self._deadline if k > 0 else FOREVER)
         return found._replace(r=at.r)

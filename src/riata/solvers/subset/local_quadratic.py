@@ -215,7 +215,8 @@ class LocalQuadratic:
     def costs(self) -> Costs:
         """What coefficients pay, in units of the quadratic; columns that do not vary pay enough to stay out."""
         ridge, limit, groups, _ = Costs.of(self.problem)
-        return Costs(np.where(self._diagonal > 0, ridge / self._unit**2, 1.0), limit * self._unit, groups)
+        limit = limit if self.problem.limit is None else limit * self._unit
+        return Costs(np.where(self._diagonal > 0, ridge / self._unit**2, 1.0), limit, groups)
 
     def among_candidates(self) -> Quadratic:
         """The quadratic of the candidates, its ridge apart; `loss` is that at w = 0, if the quadratic is made there."""
@@ -283,11 +284,14 @@ class LocalQuadratic:
         d = len(self.w)
         A = solved(self._among_support(support), np.eye(len(support)))
         weights = A @ self.h[support]
-        gains, partners = np.full(d, -np.inf), np.full(d, -1)
         step = d if self._at_once is None or len(support) == 0 else self._at_once
-        for start in range(0, d, max(1, step)):
-            of = slice(start, min(start + step, d))
-            gains[of], partners[of] = self._swap_gains(support, A, weights, of, len(support) < k)
+        if step >= d:
+            gains, partners = self._swap_gains(support, A, weights, slice(0, d), len(support) < k)
+        else:
+            gains, partners = np.full(d, -np.inf), np.full(d, -1)
+            for start in range(0, d, max(1, step)):
+                of = slice(start, min(start + step, d))
+                gains[of], partners[of] = self._swap_gains(support, A, weights, of, len(support) < k)
         gains[support] = -np.inf
         return Outlook(weights, float(weights @ self.h[support]), gains, partners)
 
@@ -310,8 +314,8 @@ class LocalQuadratic:
         if self._at_once is None or len(support) == 0:
             rows = self._rows_of(support)[:, of]
         else:
-            columns = np.arange(of.start, of.stop)
-            rows = self._scaled(support, columns, self._multiplied(support, columns))
+            columns = None if of.stop - of.start == len(self.w) else np.arange(of.start, of.stop)
+            rows = self._scaled(support, of, self._multiplied(support, columns))
         with one_blas_thread():
             W = A @ rows
         c = self.h[of] - weights @ rows
@@ -328,7 +332,7 @@ class LocalQuadratic:
         c = self.h - self._times_H(support, weights)
         gains = np.where(self._diagonal > 0, c**2, -np.inf)
         gains[support] = -np.inf
-        return Outlook(weights, float(weights @ self.h[support]), gains, np.full(len(c), -1))
+        return Outlook(weights, float(weights @ self.h[support]), gains, np.broadcast_to(np.int64(-1), len(c)))
 
     def best_weights(self, support: np.ndarray) -> np.ndarray:
         """The best weights on a support of candidates, from their products: no pass."""

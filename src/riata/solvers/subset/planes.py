@@ -53,7 +53,7 @@ class Costs(NamedTuple):
     def of(cls, problem: Problem) -> "Costs":
         """Those of a problem, in the units of the data."""
         penalty, d = problem.cardinality, problem.data.n_features
-        limits = np.full(d, np.inf) if problem.limit is None else np.broadcast_to(problem.limit / problem.scale, d)
+        limits = np.broadcast_to(np.inf if problem.limit is None else problem.limit / problem.scale, d)
         ridge, groups, always = np.broadcast_to(np.asarray(penalty.l2, dtype=np.float64), d), None, None
         if isinstance(penalty, GroupCardinality):
             groups, n_choices, always_in = penalty.groups, penalty.n_groups, penalty.groups_in

@@ -5,11 +5,12 @@ little; together by ADMM (`relaxed_together`) on a GPU, and where that gives a b
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from riata.arrays import Array
+from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.refit import solved
 from riata.solvers.subset.relaxation import PRICES, SWEEPS, Node, Quadratic, Relaxed
 from riata.solvers.subset.relaxed_together import SplitQuadratic, relax_together
@@ -34,12 +35,15 @@ class QuadraticSubsets:
     k: int
     split: SplitQuadratic | None = None  # for relaxations together,
     send: Send | None = None  # and the way to their device
+    deadline: Deadline = field(default_factory=Deadline)
     exact = True
 
     @classmethod
-    def of(cls, quadratic: Quadratic, k: int, objective: float, send: Send | None) -> "QuadraticSubsets":
+    def of(
+        cls, quadratic: Quadratic, k: int, objective: float, send: Send | None, deadline: Deadline = FOREVER
+    ) -> "QuadraticSubsets":
         """Relaxed together if that pays: on the device that `send` takes arrays to, or where bounds are better."""
-        alone, costs, n = cls(quadratic, k), quadratic.costs, len(quadratic.c)
+        alone, costs, n = cls(quadratic, k, deadline=deadline), quadratic.costs, len(quadratic.c)
         if n <= k + 1 or np.isfinite(costs.limit).any() or not (costs.ridge > 0.0).all():
             return alone
         if n > (LARGEST_TOGETHER if send is None else LARGEST_ON_DEVICE):
@@ -83,7 +87,8 @@ class QuadraticSubsets:
         assert self.split is not None
         states, w = np.array([node.state for node in nodes]), np.array([node.w for node in nodes])
         prices = np.maximum([node.price for node in nodes], LEAST_PRICE * self.quadratic.loss)
-        found = relax_together(self.split, states, np.array(k), w, prices, target, self.send or np.asarray)
+        send, late = self.send or np.asarray, self.deadline
+        found = relax_together(self.split, states, np.array(k), w, prices, target, send, deadline=late)
         return [
             Relaxed(float(bound), w, r, shares, float(price)) for bound, w, r, shares, price in zip(*found, strict=True)
         ]

@@ -19,6 +19,7 @@ import numpy as np
 
 from riata.kernels.relaxation import Effort, RelaxedQuadratic, relax
 from riata.scipy_later import linalg
+from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, Plane
 
 SHARES_OFF = 0.02  # shares that sum to within this of k are as good as k
@@ -102,7 +103,7 @@ class Quadratic:
         return Relaxed(bound, best[0], best[1], best[2], price)
 
 
-def diagonal_shift(G: np.ndarray) -> np.ndarray:
+def diagonal_shift(G: np.ndarray, deadline: Deadline = FOREVER) -> np.ndarray:
     """D with G - D positive semidefinite beyond rounding, t / diag(G^-1) for nearly the largest t; or zeros.
 
     1 / diag(G^-1) is what all other columns leave of each. The least eigenvalue t of G in these units is found by
@@ -111,9 +112,10 @@ def diagonal_shift(G: np.ndarray) -> np.ndarray:
     """
     if not (varies := np.diagonal(G) > 0.0).all():
         whole = np.zeros(len(G))
-        whole[varies] = diagonal_shift(G[np.ix_(varies, varies)])
+        whole[varies] = diagonal_shift(G[np.ix_(varies, varies)], deadline)
         return whole
     nothing = np.zeros(len(G))
+    deadline.check()
     margin = SHIFT_ROUNDING * float(np.abs(G).sum(axis=0).max(initial=0.0))
     inverse = _inverse(G - np.diag(np.full(len(G), 10.0 * margin)))
     if inverse is None:
@@ -127,6 +129,7 @@ def diagonal_shift(G: np.ndarray) -> np.ndarray:
         v /= np.linalg.norm(v)
     t = float((v / root) @ (G @ (v / root)))
     for share in (0.999, 0.97, 0.8, 0.5):
+        deadline.check()
         D: np.ndarray = np.maximum(share * t * left - margin, 0.0)
         if _positive(G - np.diag(D + margin)):
             return D

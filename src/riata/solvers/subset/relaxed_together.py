@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from riata.arrays import Array, at_least, namespace, to_host
+from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING
 
 PENALTY = 0.3  # t, of columns of unit norm: from .1 to 1 it does nearly as well
@@ -106,6 +107,7 @@ def relax_together(
     target: float,
     send: Any = np.asarray,
     patience: Patience = Patience(),  # noqa: B008 (it does not change)
+    deadline: Deadline = FOREVER,
 ) -> Together:
     """Relaxations of parts where k of the free columns may come in, which are more than k, from w and prices.
 
@@ -117,6 +119,7 @@ def relax_together(
     r, _, loss = loss.at(there)
     there, known = replace(there, u=r / PENALTY), there.point(r)
     for n_steps in range(CHECKED, patience.steps + 1, CHECKED):
+        deadline.check()
         for _ in range(CHECKED):
             there = there.after_step(loss.quadratic, LARGEST_STEP ** (CHECKED / n_steps))
         r, on_device, loss = loss.at(there)

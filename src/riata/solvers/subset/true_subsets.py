@@ -12,6 +12,7 @@ import numpy as np
 from riata.arrays import Array, at_least, to_host
 from riata.data.dataset import Dataset
 from riata.objective import Problem, empty_intercept
+from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, balancing_shares
 from riata.solvers.subset.refit import CAREFUL_STEPS, Refits, least_curvature, solved
 from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
@@ -44,9 +45,9 @@ class TrueSubsets:
     exact = False  # a refit ends early where classes are separated
     at_once, batch = AT_ONCE, 1
 
-    def __init__(self, problem: Problem, k: int):
+    def __init__(self, problem: Problem, k: int, deadline: Deadline = FOREVER):
         data, loss = problem.data, problem.loss
-        self.k, self._loss = k, loss
+        self.k, self._loss, self._deadline = k, loss, deadline
         self.n_columns = self.n_weights = data.n_features
         X, self._y, weight = _host_arrays(data)
         self._weight = weight / weight.sum()
@@ -59,9 +60,11 @@ class TrueSubsets:
         self._rows: Rows | None = None  # for relaxations together
 
     @classmethod
-    def of(cls, problem: Problem, k: int, objective: float, send: Send | None) -> "TrueSubsets":
+    def of(
+        cls, problem: Problem, k: int, objective: float, send: Send | None, deadline: Deadline = FOREVER
+    ) -> "TrueSubsets":
         """Relaxed together where that can be done, and pays: on the device that `send` takes arrays to, or by BLAS."""
-        subsets = cls(problem, k)
+        subsets = cls(problem, k, deadline)
         costs, loss, n = subsets.costs, problem.loss, subsets.n_columns
         if n > (LARGEST_TOGETHER if send is None else LARGEST_ON_DEVICE) or n <= k + 1 or costs.groups is not None:
             return subsets
@@ -92,7 +95,9 @@ class TrueSubsets:
         rows, states = self._rows, np.array([node.state for node in nodes])
         w, prices = np.array([node.w for node in nodes]), np.maximum([node.price for node in nodes], LEAST_PRICE)
         split = rows.about(np.where(states < 0, 0.0, w))
-        found = relax_together(split, states, np.array(k), w * rows.unit, prices, target, rows.send, PATIENCE)
+        found = relax_together(
+            split, states, np.array(k), w * rows.unit, prices, target, rows.send, PATIENCE, self._deadline
+        )
         return [
             Relaxed(float(bound), w / rows.unit, r * rows.unit, shares, float(price))
             for bound, w, r, shares, price in zip(*found, strict=True)
@@ -114,6 +119,8 @@ class TrueSubsets:
         for n_steps in range(STEPS if k > 0 else STEPS_ALONE):
             if best.bound >= target:
                 break
+            if k > 0:  # a single model takes a moment, and all of it is to be known
+                self._deadline.check()
             aim = self._step(node.state, k, best, 0 if careful else n_steps)
             gained = best.bound
             for share in SHARES_OF_STEP:
