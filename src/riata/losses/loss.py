@@ -88,6 +88,11 @@ class Loss(ABC):
         """Of a smoothed loss: the one whose derivatives make the first step to this smaller width."""
         return self
 
+    def bent_at(self, times: float) -> "Loss | None":
+        """Of a loss that bends from a square to a straight line: the one whose bend is so many times as far out, and
+        whose slopes are so many times as large; None where there is no bend."""
+        return None
+
     def conjugate(self, y: Array, u: Array) -> Array:
         """sup_z u z - value(y, z), finite at 0 and at every u = derivative(y, z).
 
