@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import platformdirs
 
 from riata.errors import OptionError, OutputError
-from riata.machine import file_without_name, lock
+from riata.machine import file_without_name, lock, still_locked
 
 NOWHERE = Path(os.devnull) / "riata"  # a folder that can be neither read nor made, which every cache must live with
 TEMPORARY = ".riata-", ".part"  # how names of files that are not yet whole begin and end
@@ -50,12 +50,13 @@ def replacing(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
         usual = stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask()
         handle, temporary = _temporary_in(place.parent)
     try:
-        with _written_to(path, handle) as file:
-            yield file
-        with says_why(path):
-            if not private:  # mkstemp makes a private file
-                os.chmod(temporary, usual)
-            os.replace(temporary, place)
+        with still_locked(handle):  # until it has its name: to others it would be one that nobody writes any more
+            with _written_to(path, handle) as file:
+                yield file
+            with says_why(path):
+                if not private:  # mkstemp makes a private file
+                    os.chmod(temporary, usual)
+                os.replace(temporary, place)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)

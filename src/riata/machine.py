@@ -10,7 +10,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -148,6 +148,19 @@ def lock(handle: int, wait: bool = False) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def still_locked(handle: int) -> Iterator[None]:
+    """Keep the lock of an open file to the end of the block, even if this handle of it is closed before."""
+    if fcntl is None:  # nobody can rename a file on Windows that is still open, and there is no lock to keep
+        yield
+        return
+    another = os.dup(handle)
+    try:
+        yield
+    finally:
+        os.close(another)
 
 
 def hold_still(handle: int) -> bool:

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from riata.errors import OptionError
-from riata.files import replacing, writable
+from riata.files import remove_stale, replacing, writable
 
 
 def write(path, content=b"new"):
@@ -78,3 +78,15 @@ def test_an_error_leaves_the_old_file(tmp_path):
         1 / 0  # noqa: B018
     assert (tmp_path / "there").read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["there"]
+
+
+def test_a_file_that_is_about_to_get_its_name_is_not_stale(tmp_path, monkeypatch):
+    chmod = os.chmod
+
+    def while_another_looks(path, mode):
+        remove_stale(tmp_path)
+        chmod(path, mode)
+
+    monkeypatch.setattr(os, "chmod", while_another_looks)
+    write(tmp_path / "model.json")
+    assert (tmp_path / "model.json").read_bytes() == b"new"

@@ -15,6 +15,7 @@ import riata
 from riata.data.opening.convert import convert
 from riata.data.opening.open import open_data
 from riata.errors import DataError, OptionError
+from riata.model.predictions import predictions
 
 Y = np.array([1.0, 2.0, 3.5])
 
@@ -181,6 +182,22 @@ def test_labels_that_are_large_integers_stay_apart(first, rng):
     growing = riata.open(iter([(X[:10], y[:10]), (X[10:], y[10:])]), task="classification", cache=False)
     model = riata.SparseClassifier(solver="online").fit(growing)
     assert sorted(model.classes_.tolist()) == labels.tolist()
+
+
+@pytest.mark.parametrize("one_pass", [False, True])
+def test_labels_that_arrays_of_text_would_cut_are_refused(one_pass):
+    """NumPy and Arrow end such a label at the NUL, and would take it for another."""
+    rows = pa.table({"a": np.arange(40.0), "y": ["a", "a\0b"] * 20})
+    with pytest.raises(DataError, match="NUL character"):
+        next(iter(riata.open(rows, target="y", one_pass=one_pass, task="classification").visit()))
+
+
+def test_labels_beyond_integers_are_numbers():
+    """As JSON has them."""
+    rows = pa.table({"a": np.arange(40.0), "y": np.repeat([0.0, 1e20], 20)})
+    data = riata.open(rows, target="y", task="classification")
+    (table,) = predictions(riata.SparseClassifier(k=1).fit(data).to_model(), data)
+    assert table["prediction"].to_pylist() == rows["y"].to_pylist()
 
 
 def test_two_large_integers_are_two_classes():

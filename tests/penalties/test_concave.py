@@ -123,3 +123,25 @@ def test_what_does_not_go_together(options, sentence):
     X, y = make("squared")
     with pytest.raises(OptionError, match=sentence):
         SparseRegressor(**{"alpha": 0.1, **options}).fit(X, y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_that_are_nearly_alike(name, rng):
+    """Of two that are both beyond the bend, nothing but the loss says how much each takes."""
+    X = rng.normal(size=(120, 300))
+    X[:, 150:] = X[:, :150] + 1e-3 * rng.normal(size=(120, 150))
+    y = rng.poisson(np.exp(np.clip(X[:, :3] @ [1.0, -1.0, 0.5], -5.0, 5.0)))
+    assert SparseRegressor(loss="poisson", penalty=name, alpha_ratio=0.01).fit(X, y).converged_
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tangent_touches_and_lies_nowhere_below(name, rng):
+    penalty, w, v = (
+        Spec(penalty=name, alpha=1.0).own_penalty.at(0.3).scaled(2.0),
+        rng.normal(size=50),
+        rng.normal(size=50),
+    )
+    w[:5] = 0.0
+    tangent = penalty.tangent(w)
+    above = penalty.values(w) - tangent.values(w)
+    assert np.all(tangent.values(v) + above >= penalty.values(v) - 1e-12)

@@ -163,6 +163,8 @@ def advance(
     enough = share * max(min(gap, at.loss), asked)
     if all_at_once and asked:
         enough = LAST_SHARE * asked
+    if not problem.penalty.convex:  # what is measured is slopes, and not a gap
+        enough = 0.0
     local = local_problem(problem, state.w, state.tangent)
     found = model.minimum(local, at, here, here, precision, enough)
     state.w, state.b = without_rounding(problem, found, options.tol)
