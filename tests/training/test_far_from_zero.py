@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
+from chunked import Chunked
 from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.errors import DataError
@@ -96,6 +97,15 @@ def test_columns_that_would_pass_for_constants(rows, layout, offset, loss):
     with pytest.warns(UserWarning, match=r"'x0' and 7 more columns vary by less than 1e-12 of the mean"):
         far = kind(alpha_ratio=0.1, loss=loss).fit(layout(X + offset), y)
     assert np.count_nonzero(near.coef_) >= 2
+    assert_allclose(far.coef_, near.coef_, atol=1e-4)
+
+
+def test_such_columns_in_several_chunks(rows, tmp_path):
+    X, y = rows
+    X = (X + 1e15) - 1e15
+    near = SparseRegressor(alpha_ratio=0.1).fit(X, y)
+    with pytest.warns(UserWarning, match="1e-12 of the mean"):
+        far = SparseRegressor(alpha_ratio=0.1).fit(Chunked(X + 1e15, y, 70))
     assert_allclose(far.coef_, near.coef_, atol=1e-4)
 
 

@@ -6,7 +6,7 @@ means: the model is the same, and the intercept takes the rest back. Dense colum
 products; only where they are so far that margins lose digits, too, are they counted from their means, in a copy.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,7 +104,8 @@ def _far_columns(data: Dataset) -> tuple[np.ndarray, tuple[int, ...]]:
     return origin, tuple(hardly.tolist())
 
 
-class Ends(NamedTuple):
+@dataclass(frozen=True)
+class Ends:
     """The least and the largest number of some columns: rounding cannot make two of one."""
 
     least: np.ndarray
@@ -115,7 +116,7 @@ class Ends(NamedTuple):
         values = to_host(chunk.X.columns(columns))
         return cls(values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf))
 
-    def __add__(self, other: "Ends") -> "Ends":  # type: ignore[override]
+    def __add__(self, other: "Ends") -> "Ends":
         return Ends(np.minimum(self.least, other.least), np.maximum(self.most, other.most))
 
 
