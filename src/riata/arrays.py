@@ -27,10 +27,11 @@ def unmasked(values: Any) -> Any:
         return values
     if not np.ma.is_masked(values):
         return values.data
-    if values.dtype.kind not in "biuf":
-        return values.astype(object).filled(None)
-    kind = values.dtype if values.dtype.kind == "f" else np.float64
-    return values.astype(kind).filled(np.nan)
+    numbers = values.dtype.kind in "biuf"
+    kind = values.dtype if values.dtype.kind == "f" else np.float64 if numbers else object
+    plain = np.array(values.data, dtype=kind)
+    plain[np.ma.getmaskarray(values)] = np.nan if numbers else None
+    return plain
 
 
 def is_device_array(array: Array) -> bool:
