@@ -21,6 +21,19 @@ def to_host(array: Array) -> np.ndarray:
     return values
 
 
+def unmasked(values: Any) -> Any:
+    """A masked array of NumPy as one whose masked values are missing; others would take what the mask hides."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    numbers = values.dtype.kind in "biuf"
+    kind = values.dtype if values.dtype.kind == "f" else np.float64 if numbers else object
+    plain = np.array(values.data, dtype=kind)
+    plain[np.ma.getmaskarray(values)] = np.nan if numbers else None
+    return plain
+
+
 def is_device_array(array: Array) -> bool:
     """Whether it is in GPU memory: a CuPy array or sparse matrix, a PyTorch tensor, ..."""
     return hasattr(array, "__cuda_array_interface__") or type(array).__module__.startswith("cupyx.scipy.sparse")

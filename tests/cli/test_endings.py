@@ -226,3 +226,23 @@ def test_what_arrow_says_of_rows_that_are_no_text_is_not_passed_on(tmp_path):
     assert done.returncode == 2
     assert done.stderr.startswith("riata: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_that_comes_as_soon_as_it_is_heard_is_a_sentence(name, monkeypatch):
+    number, install = getattr(signal, name), signal.signal
+
+    def and_at_once(one, handler):
+        before = install(one, handler)
+        if one == number and callable(handler):
+            os.kill(os.getpid(), number)
+        return before
+
+    with monkeypatch.context() as patched:
+        patched.setattr(signal, "signal", and_at_once)
+        result = CliRunner().invoke(main, ["solvers"])
+    install(number, signal.SIG_DFL)
+    assert (result.exit_code, result.stderr) == (
+        128 + number,
+        f"riata: ended by {name}: nothing was saved but what was said to be\n",
+    )

@@ -15,6 +15,7 @@ import riata
 from riata.data.opening.convert import convert
 from riata.data.opening.open import open_data
 from riata.errors import DataError, OptionError
+from riata.model.predictions import predictions
 
 Y = np.array([1.0, 2.0, 3.5])
 
@@ -183,6 +184,22 @@ def test_labels_that_are_large_integers_stay_apart(first, rng):
     assert sorted(model.classes_.tolist()) == labels.tolist()
 
 
+@pytest.mark.parametrize("one_pass", [False, True])
+def test_labels_that_arrays_of_text_would_cut_are_refused(one_pass):
+    """NumPy and Arrow end such a label at the NUL, and would take it for another."""
+    rows = pa.table({"a": np.arange(40.0), "y": ["a", "a\0b"] * 20})
+    with pytest.raises(DataError, match="NUL character"):
+        next(iter(riata.open(rows, target="y", one_pass=one_pass, task="classification").visit()))
+
+
+def test_labels_beyond_integers_are_numbers():
+    """As JSON has them."""
+    rows = pa.table({"a": np.arange(40.0), "y": np.repeat([0.0, 1e20], 20)})
+    data = riata.open(rows, target="y", task="classification")
+    (table,) = predictions(riata.SparseClassifier(k=1).fit(data).to_model(), data)
+    assert table["prediction"].to_pylist() == rows["y"].to_pylist()
+
+
 def test_two_large_integers_are_two_classes():
     y = np.array([2**53, 2**53 + 1, 2**53])
     assert riata.open(np.eye(3), target=y).classes.tolist() == [2**53, 2**53 + 1]
@@ -282,3 +299,34 @@ def test_numbers_of_a_converted_file_that_are_not_finite_are_refused(tmp_path, w
         assert rows.n_chunks > 2  # it is not loaded as a whole
         with nullcontext() if fine else pytest.raises(DataError, match="a number is not finite"):
             riata.SparseRegressor(alpha=0.1, solver=solver, max_passes=20).fit(rows)
+
+
+def masked(values, *rows):
+    """An array some of whose rows are hidden, and hold nonsense."""
+    values = np.array(values, float)
+    mask = np.zeros(values.shape, bool)
+    for row in rows:
+        values[row], mask[row] = 1e30, True
+    return np.ma.masked_array(values, mask)
+
+
+def test_what_a_mask_hides_is_missing(rng):
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=80)
+    plain = riata.SparseRegressor(alpha=0.05).fit(X, y)
+    np.testing.assert_array_equal(riata.SparseRegressor(alpha=0.05).fit(masked(X), masked(y)).coef_, plain.coef_)
+    hidden = np.column_stack([masked(X[:, 0], 4).filled(np.nan), X[:, 1:]])
+    gaps = np.ma.masked_array(np.where(np.isnan(hidden), 1e30, hidden), np.isnan(hidden))
+    expected = riata.SparseRegressor(alpha=0.05).fit(hidden, y)
+    found = riata.SparseRegressor(alpha=0.05).fit(gaps, y)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    np.testing.assert_array_equal(found.predict(gaps), expected.predict(hidden))
+    for wrong in (
+        lambda: riata.SparseRegressor().fit(X, masked(y, 4)),
+        lambda: riata.SparseRegressor().fit(X, y, sample_weight=masked(np.ones(80), 4)),
+        lambda: riata.open(gaps, target=y),
+        lambda: riata.open(X, target=masked(y, 4), task="regression"),
+        lambda: riata.open(X, target=y, weight=masked(np.ones(80), 4)),
+    ):
+        with pytest.raises(ValueError, match=r"NaN|nan|missing|no value"):
+            wrong()

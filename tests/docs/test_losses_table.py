@@ -29,7 +29,7 @@ def problem(name):
     z = X[:, 0] - X[:, 2] + 0.5 * rng.normal(size=N)
     if name == "several targets":
         return X, np.column_stack([z, X[:, 1] - z]), {}
-    if name in ("logistic", "squared-hinge"):
+    if name in ("logistic", "probit", "cloglog", "squared-hinge"):
         return X, (z > 0).astype(int), {"task": "classification"}
     if name == "softmax":
         return X, np.digitize(z, [-0.7, 0.7]), {"task": "classification"}

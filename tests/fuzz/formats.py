@@ -102,16 +102,16 @@ def catalogue(workshop: Path) -> list[Format]:
     by_y = fit_and_predict("--target", "y")
     bare = fit_and_predict()
     found = [
-        Format("csv", "rows.csv", _text(plain), by_y),
-        Format("tsv", "rows.tsv", _text(tabbed), by_y),
+        Format("csv", "rows.csv", _text(plain), by_y, turns=5),
+        Format("tsv", "rows.tsv", _text(tabbed), by_y, turns=5),
         *(
             Format(f"csv.{name}", f"rows.csv.{name}", _compressed(pack, plain), by_y)
             for name, pack in COMPRESSIONS.items()
         ),
-        *(Format(f"csv {name}", "rows.csv", _text(data), by_y, turns=5) for name, data in seeds.dialects().items()),
+        *(Format(f"csv {name}", "rows.csv", _text(data), by_y, turns=2) for name, data in seeds.dialects().items()),
         Format("json lines", "rows.jsonl", lambda rng: _json_lines(records, rng), by_y),
         Format("json array", "rows.json", lambda rng: _json_array(records, rng), by_y),
-        Format("excel", "rows.xlsx", lambda rng: _excel(book, rng), by_y, turns=4),
+        Format("excel", "rows.xlsx", lambda rng: _excel(book, rng), by_y, turns=3),
         Format("orc", "rows.orc", lambda rng: _orc(seeds.table(plain=True), rng), by_y, turns=1),
         Format("avro", "rows.avro", lambda rng: _avro(rng), by_y),
         Format("svmlight", "rows.svm", _text(csr), bare),
@@ -122,8 +122,8 @@ def catalogue(workshop: Path) -> list[Format]:
         Format("npz", "rows.npz", lambda rng: _npz(seeds.dense_parts(), rng), bare),
         Format("sparse npz", "rows.npz", lambda rng: _npz(seeds.csr_parts(), rng), bare),
         Format("statistics", "rows.npz", lambda rng: _npz(_arrays(workshop / "statistics.npz"), rng), only_fit),
-        Format("parquet", "rows.parquet", lambda rng: _parquet(rows, rng), by_y),
-        Format("arrow", "rows.arrow", lambda rng: _ipc(rows, rng), by_y),
+        Format("parquet", "rows.parquet", lambda rng: _parquet(rows, rng), by_y, turns=5),
+        Format("arrow", "rows.arrow", lambda rng: _ipc(rows, rng), by_y, turns=5),
         *(
             Format(f"converted {kind}", "rows.arrow", _converted(workshop / f"{kind}.arrow"), bare)
             for kind in ("dense", "sparse", "targets")
@@ -143,7 +143,7 @@ def catalogue(workshop: Path) -> list[Format]:
                 "checkpoint.npz",
                 _checkpoint(workshop / case / "checkpoint.npz"),
                 resume(workshop, case),
-                turns=4 if case == "best-k" else 10,
+                turns=1 if case == "best-k" else 10,
             )
             for case in SAVING
         ),

@@ -305,7 +305,7 @@ def test_a_model_says_what_it_cannot_answer(first, later):
     regression = learnt(opened(first)).to_model()
     with pytest.raises(OptionError, match="no classes to decide between"):
         regression.decision_function(later)
-    with pytest.raises(OptionError, match="only a logistic or softmax classifier has probabilities"):
+    with pytest.raises(OptionError, match="has no probabilities: only classifiers have"):
         regression.predict_proba(later)
     with pytest.raises(DataError, match="must have two dimensions"):
         regression.predict([1.0, 2.0])

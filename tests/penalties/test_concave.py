@@ -15,7 +15,7 @@ from riata import SparseRegressor, load_model
 from riata.cli import main
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
-from riata.objective import first_order
+from riata.objective import first_order, stationarity
 from riata.training.fitting import fit, make_problem
 from riata.training.path import path
 from riata.training.spec import Spec
@@ -41,7 +41,10 @@ def test_it_ends_at_a_stationary_point(name, loss, options, rng):
     problem, _ = make_problem(data, fitted.spec)
     at = first_order(problem, fitted.result.coef, fitted.result.intercept)
     unit = np.max(np.abs(problem.start.at.by_w / problem.scale))
-    assert np.max(problem.penalty.violation(fitted.result.coef, at.by_w) / problem.scale) <= 2e-6 * unit
+    by_b = at.by_b if problem.fit_intercept else 0.0
+    slopes = at.by_w - by_b * np.average(X, axis=0, weights=data.targets()[1])  # at the best intercept
+    assert np.max(problem.penalty.violation(fitted.result.coef, slopes) / problem.scale) <= 2e-6 * unit
+    assert abs(by_b) <= 2e-6 * unit
 
 
 def test_a_name_is_the_penalty_that_anybody_could_write():
@@ -123,3 +126,35 @@ def test_what_does_not_go_together(options, sentence):
     X, y = make("squared")
     with pytest.raises(OptionError, match=sentence):
         SparseRegressor(**{"alpha": 0.1, **options}).fit(X, y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_that_are_nearly_alike(name, rng):
+    """Of two that are both beyond the bend, nothing but the loss says how much each takes."""
+    X = rng.normal(size=(120, 300))
+    X[:, 150:] = X[:, :150] + 1e-3 * rng.normal(size=(120, 150))
+    y = rng.poisson(np.exp(np.clip(X[:, :3] @ [1.0, -1.0, 0.5], -5.0, 5.0)))
+    assert SparseRegressor(loss="poisson", penalty=name, alpha_ratio=0.01).fit(X, y).converged_
+
+
+def test_where_columns_have_their_zero_says_nothing_about_a_point(rng):
+    X, w = rng.normal(size=(60, 5)), rng.normal(size=5)
+    y, far = rng.poisson(2.0, size=60).astype(float), 1e5 * rng.normal(size=5)
+    residuals = []
+    for shift in (0.0 * far, far):
+        problem, _ = make_problem(InMemory(X + shift, y), Spec(loss="poisson", penalty="mcp", alpha=0.1))
+        residuals.append(stationarity(problem, w, first_order(problem, w, 0.1 - shift @ w)))
+    assert_allclose(*residuals, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tangent_touches_and_lies_nowhere_below(name, rng):
+    penalty, w, v = (
+        Spec(penalty=name, alpha=1.0).own_penalty.at(0.3).scaled(2.0),
+        rng.normal(size=50),
+        rng.normal(size=50),
+    )
+    w[:5] = 0.0
+    tangent = penalty.tangent(w)
+    above = penalty.values(w) - tangent.values(w)
+    assert np.all(tangent.values(v) + above >= penalty.values(v) - 1e-12)

@@ -39,10 +39,11 @@ class Ended(BaseException):
 @contextmanager
 def ending_well(ctx: click.Context, say: Callable[[str], None]) -> Iterator[None]:
     """Everything that ends a command before its time becomes a sentence and an exit code."""
-    with _heard_signals(), _spoken_warnings(say):
+    with _spoken_warnings(say):
         try:
-            yield
-            sys.stdout.flush()
+            with _heard_signals():  # within: one may come as soon as it is heard
+                yield
+                sys.stdout.flush()
         except RiataError as error:
             _say(ctx, as_typed(str(error)), ERROR)
         except MemoryError:

@@ -77,10 +77,15 @@ def check_text_columns(n_columns: int, each: int, memory: int, what: str) -> Non
     Whatever they hold, Arrow's reader and the learners keep something for each column: with 10,000 of them some 250 MB
     were measured with a budget of 64 MB, and 195 MB with 256.
     """
-    if (need := n_columns * each) > memory:
+    check_width(f"{what} {n_columns:,} columns of text", n_columns * each, memory, "write them as Parquet or .npy")
+
+
+def check_width(what: str, need: float, memory: int, otherwise: str) -> None:
+    """Refuse so many columns that to read them takes more than the memory, whatever they hold."""
+    if need > memory:
         raise DataError(
-            f"{what} {n_columns:,} columns of text takes about {in_words(need)}, more than the budget of "
-            f"{in_words(memory)}: give it more memory, name fewer columns, or write them as Parquet or .npy"
+            f"{what} takes about {in_words(need)}, more than the budget of {in_words(memory)}: give it more memory, "
+            f"name fewer columns, or {otherwise}"
         )
 
 

@@ -17,6 +17,7 @@ from riata.errors import OptionError
 from riata.near_misses import did_you_mean
 
 GROUPED = (Category.kind, Date.kind, Number.kind)  # columns whose features are one group; words and lists are not
+MOST_NAMED = 1 << 24  # features of which each has a place in arrays and lists
 INCREASING, DECREASING = "increasing", "decreasing"  # orders of levels, by their size or by the alphabet
 
 
@@ -24,6 +25,7 @@ def groups_of(groups: Any, data: Dataset) -> np.ndarray | None:
     """The number of every feature's group: features of one label, or those of one column for "columns"."""
     if groups is None:
         return None
+    check_each_has_a_place(data)
     if isinstance(groups, str):
         if groups != "columns" or data.encoding is None:
             raise OptionError(
@@ -149,6 +151,7 @@ def factors_of(given: Any, data: Dataset) -> Any:
     """Penalty factors of all features, from {feature or column: number}, where the others are 1; else as given."""
     if not isinstance(given, Mapping):
         return given
+    check_each_has_a_place(data)
     factors = np.ones(data.n_features)
     for features, factor in _of_features("penalty_factors", given, data):
         factors[features] = factor
@@ -160,6 +163,7 @@ def bounds_of(given: Any, data: Dataset) -> np.ndarray | None:
     if given is None:
         return None
     if isinstance(given, Mapping):
+        check_each_has_a_place(data)
         bounds = np.tile([-np.inf, np.inf], (data.n_features, 1))
         pairs = [_bounds_of_one(name, pair) for name, pair in given.items()]
         for (features, _), pair in zip(_of_features("bounds", given, data), pairs, strict=True):
@@ -207,6 +211,7 @@ def _of_features(what: str, given: Mapping[Any, Any], data: Dataset) -> Iterator
 
 def _places(data: Dataset) -> dict[str, list[int]]:
     """The features that the names of features and columns stand for."""
+    check_each_has_a_place(data)
     names = data.feature_names
     place = {str(name): [j] for j, name in enumerate(names if names is not None else _numbered(data.n_features))}
     start = 0
@@ -221,6 +226,15 @@ def _found(what: str, name: Any, places: dict[str, list[int]]) -> list[int]:
         hint = did_you_mean(str(name), places)
         raise OptionError(f"{what} name {name!r}, and there is no such feature or column{hint}")
     return places[name]
+
+
+def check_each_has_a_place(data: Dataset) -> None:
+    """Refuse what is said of single features where hashes number so many that there is no list of them."""
+    if data.n_features > MOST_NAMED:
+        raise OptionError(
+            "groups, bounds and penalty factors are of features that can be listed, and here hashes tell "
+            f"{data.n_features:,} apart: choose another solver"
+        )
 
 
 def _numbered(n_features: int) -> Iterator[str]:

@@ -163,12 +163,19 @@ def target_column(batch: pa.RecordBatch, column: str, event: str | None, trials:
 
 def classes_fault(classes: Sequence[Any]) -> str | None:
     """What is wrong with the classes of a file, if anything."""
+    if any(_has_nul(label) or (isinstance(label, int) and not is_whole(label)) for label in classes):
+        return "a class has a NUL character, or is a whole number of more than 64 bits"
     return "its classes are none, or the same twice" if len(set(classes)) < max(len(classes), 1) else None
 
 
 def is_whole(label: object) -> bool:
-    """Whether a label is a whole number, of any type."""
-    return isinstance(label, int | float) and float(label).is_integer()
+    """Whether a label is a whole number, of any type, that 64 bits can hold."""
+    return isinstance(label, int | float) and -(2**63) <= label < 2**64 and float(label).is_integer()
+
+
+def _has_nul(label: object) -> bool:
+    """Whether NumPy and Arrow would take another label for this one: arrays of text end at a NUL character."""
+    return isinstance(label, str) and "\0" in label
 
 
 def _positions(column: pa.Array, labels: Sequence[Any]) -> np.ndarray:
@@ -208,7 +215,9 @@ class GrowingTarget(Target):
 
 
 def check_labels(labels: Collection[Any], column: str) -> None:
-    """Refuse so many different labels that they are identifiers or measurements rather than classes."""
+    """Refuse labels that cannot be told apart, and so many that they are identifiers or measurements, not classes."""
+    if any(map(_has_nul, labels)):
+        raise DataError(f"a label of the target {column!r} has a NUL character: write it in other letters")
     if len(labels) > MOST_CLASSES:
         raise DataError(f"the target {column!r} has more than {MOST_CLASSES} values: too many for classes")
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from riata.arrays import is_device_array, to_host
+from riata.arrays import is_device_array, to_host, unmasked
 from riata.data.dataset import Dataset
 from riata.data.offset import given_offsets, moved
 from riata.engines.open import is_distributed
@@ -143,6 +143,7 @@ class SparseLinear(SelectorMixin, TakesRows):
         Beside X that came with offsets beside it when the model was fitted, none is an offset of 0.
         """
         check_is_fitted(self)
+        X = unmasked(X)
         if self._encodes(X):
             model, X = self.to_model(), self._with_names(X)
             if offset is None and exposure is None:

@@ -40,11 +40,12 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     Parameters
     ----------
-    loss : {"auto", "logistic", "softmax", "squared", "squared-hinge"} or riata.losses.Loss
+    loss : {"auto", "logistic", "probit", "cloglog", "softmax", "squared", "squared-hinge"} or riata.losses.Loss
         "softmax" is one model of all classes, with alpha, and "logistic" where there are two; the others set each of
         several classes against the rest. "auto" is "logistic", and of more than two classes "softmax" where that goes
         with all else that is asked: not with k, offsets or learning row by row. "squared" fits labels -1 and +1 by
-        least squares, as the paper does. Probabilities need "logistic" or "softmax".
+        least squares, as the paper does, and has no probabilities; neither has "squared-hinge". "cloglog" is the
+        model of the second class, which happens at a rate exp(margin).
     shared_support : bool, optional
         With loss "softmax": whether a feature is in the model for all classes or for none (a group Lasso over the
         classes; `group_ratio` below 1 adds L1 within features).

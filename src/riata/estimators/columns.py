@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
+from riata.arrays import unmasked
 from riata.data.formats.frame_columns import as_column
 from riata.data.formats.source import TARGET
 from riata.data.formats.tables import checked_names, is_table, to_table
@@ -31,6 +32,7 @@ def is_frame(X: Any) -> bool:
 
 def collected(X: Any) -> Any:
     """X, or the frame that a lazy one stands for; paths, and rows that come one after the other, are refused."""
+    X = unmasked(X)
     if isinstance(X, str | Path):
         raise OptionError(f"fit takes rows: open {X} with riata.open, and fit the dataset")
     if is_stream(X) and not hasattr(X, "__arrow_c_stream__"):
@@ -149,7 +151,7 @@ def plain_target(y: Any) -> Any:
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         return column.to_numpy(zero_copy_only=False)
-    return y
+    return unmasked(y)
 
 
 def _free(name: str, taken: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
-from riata.arrays import is_device_array
+from riata.arrays import is_device_array, unmasked
 from riata.data.csr import canonical
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
@@ -148,7 +148,7 @@ class TakesRows(Parameters):
         """
         if gaps and not sp.issparse(X):
             checks["ensure_all_finite"] = "allow-nan"
-        X = canonical(X) if sp.issparse(X) and X.ndim == 2 else X
+        X = canonical(X) if sp.issparse(X) and X.ndim == 2 else unmasked(X)
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
         return checked if isinstance(checked, tuple) else (checked,)
 

@@ -14,9 +14,11 @@ from typing import Any
 
 from riata.kernels.compiled import before_compiling, compiled
 from riata.kernels.deviances import (
+    CLOGLOG,
     GAMMA,
     HUBER,
     NEGATIVE_BINOMIAL,
+    PROBIT,
     QUANTILE,
     TWEEDIE,
     deviance_derivative,
@@ -27,7 +29,7 @@ from riata.kernels.rows import FAST
 from riata.losses import Loss
 
 CODES = (0, 1, 2, 4, 9)  # of the losses below
-CODES_OF_PAIRS = (HUBER, GAMMA, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE)
+CODES_OF_PAIRS = (HUBER, GAMMA, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE, PROBIT, CLOGLOG)
 Coded = int | tuple[int, float]  # a loss, as compiled loops take it
 
 

@@ -3,7 +3,7 @@
 from riata.losses.binomial import Binomial
 from riata.losses.catalogue import AUTO, EVERY, LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
 from riata.losses.coupled import CoupledLoss, SettledLoss
-from riata.losses.link import LINKS, Link, against_rest, probabilities
+from riata.losses.link import LINKS, Link, against_rest, log_odds, probabilities
 from riata.losses.loss import Loss
 from riata.losses.quantiles import Quantiles
 from riata.losses.several_margins import SeveralMargins
@@ -29,6 +29,7 @@ __all__ = [
     "WithOffset",
     "against_rest",
     "known_loss",
+    "log_odds",
     "loss_for",
     "loss_of",
     "paired",

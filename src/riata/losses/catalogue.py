@@ -7,6 +7,7 @@ import re
 
 from riata.errors import OptionError
 from riata.losses.binomial import Binomial
+from riata.losses.cloglog import Cloglog
 from riata.losses.cox import Cox, Efron
 from riata.losses.gamma import Gamma
 from riata.losses.huber import Huber
@@ -16,6 +17,7 @@ from riata.losses.loss import Loss
 from riata.losses.negative_binomial import NegativeBinomial
 from riata.losses.numbered import NumberedLoss
 from riata.losses.poisson import Poisson
+from riata.losses.probit import Probit
 from riata.losses.quantile import Quantile
 from riata.losses.quantiles import Quantiles
 from riata.losses.softmax import Softmax
@@ -28,6 +30,8 @@ LOSSES: dict[str, Loss] = {  # those that are a sum over rows, each of which has
     for loss in (
         Squared(),
         Logistic(),
+        Probit(),
+        Cloglog(),
         SquaredHinge(),
         Huber(),
         Quantile(),

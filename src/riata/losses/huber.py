@@ -49,5 +49,8 @@ class Huber(NumberedLoss):
     def second_derivative(self, y: Array, z: Array) -> Array:
         return one_where(abs(y - z) < self.bend, z)
 
+    def bent_at(self, times: float) -> "Huber":
+        return Huber(times * self.bend)
+
     def conjugate(self, y: Array, u: Array) -> Array:
         return u * y + 0.5 * u * u

@@ -1,13 +1,16 @@
 """Links: functions from a margin to a prediction. A model's file names its link, and predicting needs no more."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from riata.arrays import Array, namespace
 from riata.losses.functions import expit
+from riata.losses.normal import normal_cdf
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,8 @@ class Link:
     of_class: str  # what z is, where a class is predicted: of which one follows
     probabilities: bool = False  # whether the mean is the probability of the label +1, or has those of all classes
     sums_to_one: bool = False  # whether the means of all margins of a row are probabilities that sum to one
+    is_log_odds: bool = False  # whether z is the logarithm of the odds of the label +1
+    even: float = 0.0  # the margin at which both of two classes are as likely
 
     def reading(self, of: str | None = None) -> str:
         """What z is, in words: of a number, or of this class."""
@@ -42,6 +47,22 @@ def _log_odds_of_share(share: Any) -> Any:
     return np.log(share) - np.log1p(-share)
 
 
+def _normal_quantile(mean_y: Any) -> Any:
+    share = np.clip(0.5 + 0.5 * np.asarray(mean_y), 1e-15, 1.0 - 1e-15)
+    return np.vectorize(NormalDist().inv_cdf, otypes=[np.float64])(share)[()]
+
+
+def _rate_quantile(mean_y: Any) -> Any:
+    share = np.clip(0.5 + 0.5 * np.asarray(mean_y), 1e-15, 1.0 - 1e-15)
+    return np.log(-np.log1p(-share))
+
+
+def _happens(z: Array) -> Array:
+    """The probability of an event at all, where its rate is exp(z)."""
+    xp = namespace(z)
+    return -xp.expm1(-xp.exp(xp.clip(z, None, 700.0)))
+
+
 def softmax(z: Array) -> Array:
     """exp(z) as shares of their sum, over the last axis."""
     xp = namespace(z)
@@ -52,7 +73,30 @@ def softmax(z: Array) -> Array:
 IDENTITY = Link("identity", np.asarray, np.asarray, "the prediction", "the score")
 EXP = Link("exp", np.exp, _log, "the logarithm of the prediction", "the score")
 LOGISTIC = Link(
-    "logistic", expit, _log_odds, "the logarithm of the odds", "the logarithm of the odds", probabilities=True
+    "logistic",
+    expit,
+    _log_odds,
+    "the logarithm of the odds",
+    "the logarithm of the odds",
+    probabilities=True,
+    is_log_odds=True,
+)
+PROBIT = Link(
+    "probit",
+    normal_cdf,
+    _normal_quantile,
+    "the normal quantile of the probability",
+    "the normal quantile of the probability",
+    probabilities=True,
+)
+CLOGLOG = Link(
+    "cloglog",
+    _happens,
+    _rate_quantile,
+    "the logarithm of the rate",
+    "the logarithm of the rate",
+    probabilities=True,
+    even=math.log(math.log(2.0)),
 )
 SHARE = Link("share", expit, _log_odds_of_share, "the logarithm of the odds", "the score")
 SOFTMAX = Link(
@@ -64,7 +108,17 @@ SOFTMAX = Link(
     probabilities=True,
     sums_to_one=True,
 )
-LINKS: dict[str, Link] = {link.name: link for link in (IDENTITY, EXP, LOGISTIC, SHARE, SOFTMAX)}
+LINKS: dict[str, Link] = {link.name: link for link in (IDENTITY, EXP, LOGISTIC, PROBIT, CLOGLOG, SHARE, SOFTMAX)}
+
+
+def log_odds(link: Link, z: np.ndarray) -> np.ndarray:
+    """The logarithms of the odds at margins of a link that gives the probability of one of two classes."""
+    if link.is_log_odds:
+        return z
+    tiny = np.finfo(np.float64).tiny
+    p: np.ndarray = np.clip(link.mean(z), tiny, None)
+    odds: np.ndarray = np.log(p) - np.log(np.maximum(1.0 - p, tiny))
+    return odds
 
 
 def against_rest(link: Link, z: np.ndarray) -> np.ndarray:

@@ -33,6 +33,7 @@ class Loss(ABC):
     # Its targets.
     tasks: tuple[str, ...] = ("regression",)  # which it can be chosen for
     labels: bool = False  # whether targets are -1 or +1 (the two classes)
+    symmetric: bool = True  # of labels: whether they may change places where the margin changes its sign
     relative: bool = False  # whether it is a function of y - z, so that a constant may be taken from all targets
     refusal: str = "the target has values that the loss cannot take"  # the error message for such targets
 
@@ -86,6 +87,11 @@ class Loss(ABC):
     def ahead(self, width: float) -> "Loss":
         """Of a smoothed loss: the one whose derivatives make the first step to this smaller width."""
         return self
+
+    def bent_at(self, times: float) -> "Loss | None":
+        """Of a loss that bends from a square to a straight line: the one whose bend is so many times as far out, and
+        whose slopes are so many times as large; None where there is no bend."""
+        return None
 
     def conjugate(self, y: Array, u: Array) -> Array:
         """sup_z u z - value(y, z), finite at 0 and at every u = derivative(y, z).

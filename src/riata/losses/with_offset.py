@@ -13,7 +13,7 @@ from riata.arrays import Array, namespace
 from riata.losses.loss import Loss
 
 SAME = (
-    "name", "code", "parameter", "link", "tasks", "labels", "logarithms", "of_shares",
+    "name", "code", "parameter", "link", "tasks", "labels", "symmetric", "logarithms", "of_shares",
     "refusal", "curvature", "least_curvature", "score", "score_factor",
     "half_deviance", "power", "formula",
 )  # fmt: skip

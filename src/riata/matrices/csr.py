@@ -143,9 +143,11 @@ class CsrMatrix(Matrix):
 
     def unit_rows(self) -> "CsrMatrix":
         X = self.array
-        norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        lengths = np.diff(X.indptr)  # SciPy's own sums of squares take memory for every column, and hashes have many
+        rows = np.repeat(np.arange(len(lengths)), lengths)
+        norms = np.sqrt(np.bincount(rows, np.square(X.data, dtype=np.float64), minlength=len(lengths)))
         factors = 1.0 / np.where(norms > 0, norms, 1.0)
-        data = X.data * np.repeat(factors, np.diff(X.indptr)).astype(X.dtype)
+        data = X.data * factors[rows].astype(X.dtype)
         return CsrMatrix(sp.csr_array((data, X.indices, X.indptr), shape=self.shape))
 
     def row_squares(self, v: np.ndarray) -> np.ndarray:

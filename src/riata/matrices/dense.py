@@ -198,8 +198,8 @@ def _centred(X: np.ndarray, weight: np.ndarray, columns: np.ndarray) -> tuple[np
 def transposed_product(A: np.ndarray, X: np.ndarray) -> np.ndarray:
     """A'X for a narrow A in float64 and a wide X of any type, converted some rows at a time."""
     products: np.ndarray
-    if X.dtype == np.float64:
-        products = A.T @ X
+    if X.dtype == np.float64 or not X.shape[1]:  # BLAS refuses matrices without columns
+        products = A.T @ X.astype(np.float64, copy=False)
         return products
     if A.shape[1] <= NARROW and X.strides[1] == X.itemsize:
         products = narrow_products(A, in_rows(X), X.shape[1])

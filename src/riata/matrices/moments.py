@@ -29,6 +29,7 @@ class Merge(NamedTuple):
 
 
 LARGEST = 1e140  # and its inverse: numbers whose squares, summed over rows, floating point still holds
+MOST_WEIGHT = 1e25  # and its inverse, of all rows together: such weights times such squares are numbers still
 VARIES = 1e-12  # a deviation of no more than this share of the mean is rounding
 
 
@@ -80,6 +81,7 @@ class Moments:
 
         Numbers whose squares vanish or overflow would look like a constant: they are refused.
         """
+        check_weight(self.weight)
         deviation = np.sqrt(self.squares / self.weight)
         size = np.maximum(deviation, np.abs(self.mean))
         beyond = np.flatnonzero((size != 0) & ~((size > 1 / LARGEST) & (size < LARGEST)))
@@ -96,6 +98,12 @@ class Moments:
         return bool(varies(np.sqrt(self.y_squares / self.weight), self.y_mean))
 
 
+def check_weight(total: float) -> None:
+    """Refuse weights so large or small that products with them overflow or vanish."""
+    if not 1 / MOST_WEIGHT < total < MOST_WEIGHT:
+        raise DataError(f"the weights add up to {total:.3g}: only their ratios matter, give them in a unit near 1")
+
+
 def varies(deviation: Array, mean: Array) -> Array:
     """Rounding gives a constant column a deviation of some ulps of its mean."""
     return deviation > VARIES * np.abs(mean)
@@ -104,6 +112,8 @@ def varies(deviation: Array, mean: Array) -> Array:
 def target_moments(y: Array, weight: Array) -> tuple[float, float, float]:
     """The sum of the weights, the weighted mean of the target, and its weighted squares about it."""
     total = float(namespace(weight).sum(weight))
+    if total > 1.0:  # of some rows alone it may be next to nothing
+        check_weight(total)
     mean = float(weight @ y) / total
     return total, mean, float(weight @ (y - mean) ** 2)
 

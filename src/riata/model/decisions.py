@@ -17,5 +17,5 @@ def decide(z: np.ndarray, link: Link, threshold: float | None = None) -> np.ndar
             raise OptionError(f"a threshold decides between two classes, and there are {z.shape[1]}: leave it out")
         largest: np.ndarray = z.argmax(axis=1)
         return largest
-    second: np.ndarray = z > 0 if threshold is None else link.mean(z) >= threshold
+    second: np.ndarray = z > link.even if threshold is None else link.mean(z) >= threshold
     return second.astype(int)

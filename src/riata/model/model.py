@@ -265,7 +265,7 @@ class Model:
         link = self.link_function
         if self.classes is None or not link.probabilities:
             raise OptionError(
-                f"only a logistic or softmax classifier has probabilities, and this is a {self.loss} {self.task}"
+                f"a {self.loss} {self.task} has no probabilities: only classifiers have, of loss 'logistic' and others"
             )
         return probabilities(link, self.margins(X, feature_names, offset=offset, exposure=exposure))
 

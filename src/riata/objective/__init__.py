@@ -32,6 +32,7 @@ bound is made with the conjugate of the loss itself, and so holds for it, howeve
 from riata.objective.certificate import (
     FREE_REACH,
     alpha_max,
+    at_best_intercept,
     best_slopes,
     duality_gap,
     has_dual_bound,
@@ -51,6 +52,7 @@ __all__ = [
     "Side",
     "Start",
     "alpha_max",
+    "at_best_intercept",
     "best_slopes",
     "duality_gap",
     "elastic_net",

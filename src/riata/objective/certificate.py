@@ -76,8 +76,19 @@ def has_dual_bound(problem: Problem) -> bool:
 
 def stationarity(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     """The largest violation of an optimality condition at (w, b), each slope in the units of the scaled columns."""
-    violations = problem.penalty.violation(w, at.by_w) / problem.scale
+    violations = problem.penalty.violation(w, at_best_intercept(problem, at)) / problem.scale
     return max(float(np.max(violations)), float(np.max(np.abs(at.by_b))) if problem.fit_intercept else 0.0)
+
+
+def at_best_intercept(problem: Problem, at: FirstOrder) -> np.ndarray:
+    """The slopes of the loss once the intercept has followed, to first order.
+
+    Of a column that is far from zero the slope itself is mostly what is left to do about the intercept.
+    """
+    if not problem.fit_intercept or problem.loss.couples_rows or not np.any(at.by_b):
+        return at.by_w
+    slopes: np.ndarray = at.by_w - np.multiply.outer(problem.data.moments.mean, at.by_b).reshape(at.by_w.shape)
+    return slopes
 
 
 def slope_unit(problem: Problem, start: Start) -> float:

@@ -8,13 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from riata.errors import OptionError
+from riata.penalties.elastic_net import ElasticNet
 from riata.penalties.penalty import SeparablePenalty
 
 NEWTON_STEPS = 100  # of which a few are taken: they converge from one side, and quadratically
 
 
+class ConcavePenalty(SeparablePenalty):
+    """A concave function of the size of each coefficient."""
+
+    def tangent(self, w: np.ndarray) -> ElasticNet:
+        """Its tangents in |w|, nowhere below it: an L1 penalty with a strength for each feature (Zou & Li, 2008)."""
+        return ElasticNet(np.abs(self.subdifferential(w)[1]))
+
+
 @dataclass(frozen=True)
-class MCP(SeparablePenalty):
+class MCP(ConcavePenalty):
     """The minimax concave penalty (Zhang, 2010): its slope falls from alpha at 0 to 0 at gamma alpha."""
 
     gamma: float = 3.0
@@ -43,7 +52,7 @@ class MCP(SeparablePenalty):
 
 
 @dataclass(frozen=True)
-class SCAD(SeparablePenalty):
+class SCAD(ConcavePenalty):
     """Smoothly clipped absolute deviation (Fan & Li, 2001): its slope is alpha up to alpha, and 0 from gamma alpha."""
 
     gamma: float = 3.7
@@ -78,7 +87,7 @@ class SCAD(SeparablePenalty):
 
 
 @dataclass(frozen=True)
-class LQ(SeparablePenalty):
+class LQ(ConcavePenalty):
     """alpha^2 / q ((1 + |w| / alpha)^q - 1): like alpha |w| near 0, and like |w|^q with q < 1 far from it.
 
     Its slope is alpha (1 + |w| / alpha)^(q - 1). The tangents of this are the weights of reweighted L1 (Candes, Wakin &

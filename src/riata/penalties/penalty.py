@@ -250,6 +250,9 @@ class Scaled(SeparablePenalty):
         unbounded = set() if np.all(self.factors > 0.0) else {"dual bound"}  # a feature without a penalty has none
         return self.base.has - uneven - unbounded
 
+    def tangent(self, w: np.ndarray) -> Penalty:
+        return self if self.convex else self.base.tangent(self.scale * w).scaled(self.scale, self.factors)
+
     def at(self, alpha: float) -> "Scaled":
         return Scaled(self.base.at(alpha), self.scale, self.factors)
 

@@ -37,7 +37,9 @@ def calibration(fitted: SparseLinear | Model, test: Any, *, ax: Axes | None = No
     """The share that came true against the predicted probability, by tenths. `test`: a dataset or (X, y)."""
     found = _of_classes(fitted, test).calibration
     if found is None:
-        raise OptionError("only a logistic or softmax model has probabilities to compare with what came true")
+        raise OptionError(
+            "only a model of probabilities, such as a logistic one, has any to compare with what came true"
+        )
     return _drawn(CalibrationDisplay(found.observed, found.predicted, found.predicted), ax)
 
 

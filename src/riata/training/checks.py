@@ -14,7 +14,7 @@ from riata.data.remote import Remote
 from riata.data.row_marks import ENTRY, STRATA
 from riata.errors import DataError, OptionError
 from riata.losses import Loss, loss_for
-from riata.matrices.moments import LARGEST, Moments
+from riata.matrices.moments import LARGEST, Moments, check_weight
 from riata.solvers.capabilities import why_not
 from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
@@ -252,9 +252,7 @@ def check_target_varies(data: Dataset) -> None:
 
 def check_varies(data: Dataset, target: Moments, name: str = "the target") -> None:
     """The same for a target of these moments."""
-    unit = target.weight / max(1, data.n_rows)
-    if not 1 / LARGEST < unit < LARGEST:
-        raise DataError(f"the weights are {unit:.3g} on average: only their ratios matter, give them in a unit near 1")
+    check_weight(target.weight)
     deviation = np.sqrt(target.y_squares / target.weight)
     size = max(abs(target.y_mean), deviation)
     if size != 0 and not 1 / LARGEST < size < LARGEST:

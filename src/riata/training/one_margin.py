@@ -31,6 +31,8 @@ def fit_margin(
     spec, recoding = numbered_or_recoded(spec, data)
     spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     if origin is not None:
+        if origin.hardly_vary:
+            warn(_about_digits(data, origin.hardly_vary))
         data, validation = origin.moved(data), validation and origin.moved(validation)
     if recoding is not None:
         data, validation = recoding.of(data), validation and recoding.of(validation)
@@ -64,6 +66,16 @@ def fit_margin(
             "combinations of others (all levels of a column are); give a small ridge, such as 0.01, or a coef_limit"
         )
     return fitted
+
+
+def _about_digits(data: Dataset, columns: tuple[int, ...]) -> str:
+    """A note on columns whose numbers are nearly the same: their coefficients are right, and their use loses digits."""
+    names = data.feature_names
+    first = str(names[columns[0]]) if names is not None else f"x{columns[0]}"
+    what = f"column {first!r} varies" if len(columns) == 1 else f"{first!r} and {len(columns) - 1} more columns vary"
+    return (
+        f"{what} by less than 1e-12 of the mean, so that predictions lose digits: subtract a number near the mean first"
+    )
 
 
 def _within(search: Search, spec: Spec, data: Dataset, warn: Warn) -> Search:

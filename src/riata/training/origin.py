@@ -6,11 +6,12 @@ means: the model is the same, and the intercept takes the rest back. Dense colum
 products; only where they are so far that margins lose digits, too, are they counted from their means, in a copy.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from riata.arrays import to_host
 from riata.coupled_passes import targets_one_by_one
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
@@ -30,10 +31,11 @@ class Origin(NamedTuple):
 
     y: Any  # a number, or one for each of several targets
     x: np.ndarray
+    hardly_vary: tuple[int, ...] = ()  # columns that pass for constants where they are counted from zero
 
     def moved(self, data: Dataset) -> Dataset:
         """The rows, counted from here."""
-        y, x = self  # not self: this alone is sent to the workers of a cluster
+        y, x = self.y, self.x  # not self: this alone is sent to the workers of a cluster
 
         def part(chunk: Chunk) -> Chunk:
             return chunk._replace(X=chunk.X.stored_less(x) if x.any() else chunk.X, y=chunk.y - y)
@@ -65,9 +67,9 @@ def far_origin(data: Dataset, spec: Spec) -> Origin | None:
     if SOLVERS[spec.solver_name].finds_alpha:  # it counts from the first row, and needs no pass for that
         return None
     needs_moments = spec.standardize or spec.k is not None  # of columns, whether or not they are looked at here
-    x = _far_columns(data) if needs_moments and not data.wide else np.zeros(1)
+    x, hardly_vary = _far_columns(data) if needs_moments and not data.wide else (np.zeros(1), ())
     loss = spec.loss_function
-    origin = Origin(_far_target(data, loss.n_outputs) if loss.relative else 0.0, x)
+    origin = Origin(_far_target(data, loss.n_outputs) if loss.relative else 0.0, x, hardly_vary)
     return origin if np.any(origin.y) or origin.x.any() else None
 
 
@@ -81,18 +83,41 @@ def _far_mean(moments: Moments) -> float:
     return moments.y_mean if _far(moments.y_squares / moments.weight, moments.y_mean) else 0.0
 
 
-def _far_columns(data: Dataset) -> np.ndarray:
+def _far_columns(data: Dataset) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Where to count columns from, and those of them that would pass for constants."""
     moments = data.moments
-    variance = moments.squares / moments.weight
-    far, very_far = _far(variance, moments.mean), _far(variance, moments.mean, FAR_DENSE)
-    if not far.any():
-        return np.zeros(data.n_features)
+    deviation = np.sqrt(moments.squares / moments.weight)
+    far, very_far = (_far(deviation**2, moments.mean, deviations) for deviations in (FAR, FAR_DENSE))
+    hardly = np.flatnonzero((deviation > 0) & ~varies(deviation, moments.mean))
+    origin = np.zeros(data.n_features)
+    if far.any():
 
-    def entries(chunk: Chunk) -> np.ndarray:
-        stored = chunk.X.stored_in_columns()
-        return stored if chunk.X.sparse else np.where(very_far, stored, 0)
+        def entries(chunk: Chunk) -> np.ndarray:
+            stored = chunk.X.stored_in_columns()
+            return stored if chunk.X.sparse else np.where(very_far, stored, 0)
 
-    return np.where(far & (data.sum(entries) == data.n_rows), moments.mean, 0.0)
+        origin = np.where(far & (data.sum(entries) == data.n_rows), moments.mean, 0.0)
+    if len(hardly):
+        ends = data.sum(lambda chunk: Ends.of(chunk, hardly))
+        hardly, least = hardly[ends.most > ends.least], ends.least[ends.most > ends.least]
+        origin[hardly] = least  # a number of the column, from which the others are counted without rounding
+    return origin, tuple(hardly.tolist())
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The least and the largest number of some columns: rounding cannot make two of one."""
+
+    least: np.ndarray
+    most: np.ndarray
+
+    @classmethod
+    def of(cls, chunk: Chunk, columns: np.ndarray) -> "Ends":
+        values = to_host(chunk.X.columns(columns))
+        return cls(values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf))
+
+    def __add__(self, other: "Ends") -> "Ends":
+        return Ends(np.minimum(self.least, other.least), np.maximum(self.most, other.most))
 
 
 def _far(variance: Any, mean: Any, deviations: float = FAR) -> Any:

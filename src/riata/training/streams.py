@@ -22,6 +22,7 @@ from riata.data.encoding import Encoding
 from riata.data.offset import Offset
 from riata.data.target import Target
 from riata.errors import DataError, OptionError
+from riata.losses import log_odds
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
 from riata.solvers.online.progressive_scores import ProgressiveScores, ScoresByDay, ScoresSoFar
@@ -104,6 +105,7 @@ class Margins:
             y, z, weight = learnt[0]
             loss = self._seen.loss_function
             labels, z = loss.targets(y), loss.whole_margins(y, z)
+            z = log_odds(loss.link, z)
             self.scores.add(labels, z, weight)
             if self.days_of is not None and self.spec.batch in (None, 1):  # else rows wait, and their days with them
                 counts = chunk.weight > 0
@@ -156,12 +158,13 @@ class Learner:
         if spec.loss_function.levels:
             raise OptionError("a stream learns one quantile: give one level, such as quantile:0.9, to each of several")
         n_together = 0
+        in_order = spec.loss_function.n_outputs > 1 or not spec.loss_function.symmetric
+        if classes is not None and in_order and not all_classes_known:
+            raise OptionError(
+                f"loss {spec.loss_function.name!r} learns rows as they come where all classes are named at first: "
+                "give partial_fit classes, or take loss 'logistic'"
+            )
         if classes is not None and spec.loss_function.n_outputs > 1:
-            if not all_classes_known:
-                raise OptionError(
-                    f"loss {spec.loss_function.name!r} learns rows as they come where all classes are named at first: "
-                    "give partial_fit classes, or take loss 'logistic'"
-                )
             of_classes = spec.loss_function.of_classes(len(classes))
             n_together = of_classes.n_outputs if of_classes.n_outputs > 1 else 0
             spec = spec if n_together else replace(spec, loss=of_classes.name)
@@ -241,7 +244,7 @@ class Learner:
     @property
     def _log_odds(self) -> float | None:
         """Those of all rows, where there is one margin of log odds, to which nothing is added."""
-        one = len(self.margins.streams) == 1 and self.classes is not None
+        one = len(self.margins.streams) == 1 and self.classes is not None and self.spec.loss_function.link.is_log_odds
         return self.margins.scores.log_odds if one and not self.margins.offsets else None
 
     def trained(self, n_features: int, feature_names: Sequence[str] | None = None) -> Trained:

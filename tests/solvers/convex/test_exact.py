@@ -160,6 +160,17 @@ def test_degenerate_data(case, loss, ratio, standardize, fit_intercept):
     assert np.isfinite(result.coef).all()
 
 
+def test_constant_columns_far_from_zero_keep_no_others_out(rng):
+    """What is left to do about the intercept is a slope of theirs, a million times as large."""
+    X = rng.normal(size=(120, 300))
+    X[:, ::3] = 1e6
+    trials = rng.integers(1, 30, 120)
+    successes = rng.binomial(trials, 1.0 / (1.0 + np.exp(-2.0 * X[:, 1] + X[:, 2])))
+    found = SparseRegressor(loss="binomial", alpha_ratio=1 / 30).fit(X, successes, trials=trials)
+    assert found.gap_ <= 1e-6
+    assert not found.coef_[::3].any()
+
+
 def test_steps_are_as_fine_for_tiny_columns_as_for_huge_ones():
     """The precision of a step is relative to each column's unit: one large l1 must not stand for all."""
     X = np.array([[1.0, 2.5e6, -1.0e-7, -4.1e-7], [0.0, -8.6e5, -2.7e-7, -2.0e-7], [1.0, 3.5e5, 4.8e-7, 7.2e-7]])

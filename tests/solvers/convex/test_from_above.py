@@ -1,4 +1,7 @@
-"""Where Newton steps crawl, as for times that the features can nearly put in order, larger penalties lead the way."""
+"""Where Newton steps crawl, as for times that the features can nearly put in order, larger penalties lead the way.
+
+Where a Huber loss bends at next to nothing, larger bends do.
+"""
 
 import numpy as np
 import pytest
@@ -56,3 +59,15 @@ def test_a_fit_goes_on_from_every_checkpoint_to_the_same_bits(monkeypatch, tmp_p
         (folder / "checkpoint.npz").write_bytes(content)
         again = riata.SparseSurvival(**asked, checkpoint=folder, resume=True).fit(X, y)
         assert_array_equal(again.coef_, whole.coef_)
+
+
+@pytest.mark.parametrize(("n", "d", "bend"), [(90, 20, 1e-2), (90, 20, 1e-5), (200, 120, 1e-2)])
+def test_a_bend_that_is_tiny_beside_all_residuals(n, d, bend):
+    """It is the median's loss then, but for a bend, and as certain."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_t(2, size=(n, d))
+    y = X[:, 0] + 3.0 * rng.standard_t(1.5, size=n)
+    found = riata.SparseRegressor(loss=f"huber:{bend}", alpha_ratio=0.01).fit(X, y)
+    assert found.gap_ <= 1e-6
+    median = riata.SparseRegressor(loss="quantile", alpha=found.alpha_ / (2.0 * bend)).fit(X, y)
+    assert_allclose(found.objective_ / bend, 2.0 * median.objective_, rtol=bend)

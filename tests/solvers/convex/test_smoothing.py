@@ -135,3 +135,11 @@ def test_a_width_that_is_hard_has_more_steps():
     assert found.result.converged
     l1 = found.alpha * X.std(axis=0)
     assert_allclose(found.result.objective, least(X, y, np.ones(100), 0.95, l1), rtol=3e-6)
+
+
+def test_fewer_rows_than_features_at_a_tiny_alpha():
+    """Models go through all rows then, and what is left is how well the smoothed problem is solved, not its width."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(100, 300))
+    y = X[:, :5] @ [1.0, -1.0, 0.5, 2.0, 1.0] + rng.normal(size=100)
+    assert riata.SparseRegressor(loss="quantile", alpha_ratio=0.001).fit(X, y).gap_ <= 1e-6

@@ -265,3 +265,24 @@ def test_debias_refits_the_features_it_found(rng):
     X, y = few_columns(rng)
     found = riata.SparseRegressor(k=2, solver="sketch", debias=True).fit(X, y).coef_
     assert_allclose(found.toarray()[0], riata.SparseRegressor(k=2).fit(X, y).coef_, rtol=1e-6)
+
+
+HASHED = "a,word,y\n" + "".join(f"{i % 7},w{i % 5},{('no', 'yes')[i % 7 > 3]}\n" for i in range(60))
+
+
+@pytest.mark.parametrize(
+    "asked", [{"groups": "columns"}, {"groups": [["a"]]}, {"penalty_factors": {"a": 2.0}}, {"bounds": {"a": (0, 1)}}]
+)
+def test_what_is_asked_of_single_features_is_refused_where_hashes_have_no_list_of_them(asked, tmp_path):
+    """It ran for minutes, over a number for every hash that there may be."""
+    (tmp_path / "rows.csv").write_text(HASHED)
+    data = riata.open(tmp_path / "rows.csv", target="y", hashed=True)
+    with pytest.raises(riata.errors.OptionError, match=r"hashes tell .* apart"):
+        riata.SparseClassifier(k=1, solver="sketch", **asked).fit(data)
+
+
+def test_rows_of_hashes_can_be_normalised(tmp_path):
+    (tmp_path / "rows.csv").write_text(HASHED)
+    data = riata.open(tmp_path / "rows.csv", target="y", hashed=True)
+    model = riata.SparseClassifier(k=1, solver="sketch", normalize="rows").fit(data)
+    assert np.isfinite(model.predict_proba(data)).all()

@@ -265,7 +265,7 @@ class Npz(FileSource):
         """How many columns the sparse matrix has."""
         path = self.files[0].path
         kind = archive_value(archive, "format", b"csr")
-        if kind not in (b"csr", "csr"):
+        if not isinstance(kind, bytes | str) or kind not in (b"csr", "csr"):
             word = kind.decode(errors="replace") if isinstance(kind, bytes) else kind
             raise DataError(f"{path} holds a {word} matrix; save it as csr, the only one read by rows")
         parts = {name: layout_of(archive, name) for name in ("indptr", "indices", "data")}

@@ -19,6 +19,11 @@ OPTIONS = {
 DICTIONARY_BYTES = 1.2 * 2**20  # of a column in a row group: beyond some 1 MB, writers go on with plain strings
 CODE_BYTES = 2.5  # of a row: a plain string takes 4 and its letters
 GROUPS_THAT_TELL = 16
+MANY_COLUMNS, AT_ONCE = (
+    1000,
+    250,
+)  # from how many columns on a row group is decoded some columns at a time, and how many
+STREAMED_COLUMN, DECODED_COLUMN = 36_000, 14_000  # bytes that a fit takes for each column, whatever it holds
 
 
 class Parquet(FileSource):
@@ -28,6 +33,7 @@ class Parquet(FileSource):
         """`most_bytes` limits what rows may take that have to be decoded at once."""
         super().__init__(files)
         self._most_bytes, self._as_codes = most_bytes, False
+        self._largest_group = 0.0  # bytes of a row group, once it is decoded
         schemas, counts = zip(*(self._footer(file) for file in files), strict=True)
         self.schema = one_schema(files, schemas)
         for name in files[0].partitions:
@@ -40,6 +46,8 @@ class Parquet(FileSource):
         with self.door(file), file.seekable() as handle, pq.ParquetFile(handle) as parquet:
             groups = [parquet.metadata.row_group(i) for i in range(parquet.num_row_groups)]
             self._check(max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=0.0))
+            decoded = (max(group.total_byte_size, 8 * group.num_rows * group.num_columns) for group in groups)
+            self._largest_group = max(self._largest_group, *decoded, 0.0)
             return parquet.schema_arrow.remove_metadata(), parquet.metadata.num_rows
 
     def _check(self, n_bytes: float) -> None:
@@ -49,6 +57,21 @@ class Parquet(FileSource):
                 f"a row, or some that are stored together, takes {in_words(n_bytes)}, more than a quarter of the "
                 "memory; give it more, or leave out the column of long cells"
             )
+
+    def needs(self, n_columns: int) -> float:
+        """About how much memory a fit of thousands of columns needs, as measured with 10,000; 0 for fewer.
+
+        A reader of all columns at once keeps a page of each. Row groups that fit into a quarter of the memory are
+        decoded as a whole: their numbers are there twice.
+        """
+        if n_columns < MANY_COLUMNS:
+            return 0.0
+        decoded = max(4 * self._largest_group, DECODED_COLUMN * n_columns + 2 * self._largest_group)
+        return min(STREAMED_COLUMN * n_columns, decoded)
+
+    def _fits(self) -> bool:
+        """Whether row groups may be decoded as a whole."""
+        return self._most_bytes is not None and self._largest_group <= self._most_bytes
 
     def _partition_type(self, name: str) -> pa.DataType:
         values = [file.partitions.get(name, "") for file in self.files]
@@ -87,7 +110,11 @@ class Parquet(FileSource):
             there = set(parquet.schema_arrow.names)
             stored = [name for name in columns if name in there]
             groups = range(*(file.span or (0, parquet.num_row_groups)))
-            for batch in parquet.iter_batches(batch_size=rows, columns=stored, row_groups=groups):
+            if len(stored) >= MANY_COLUMNS and self._fits() and not codes:
+                batches = _some_columns_at_a_time(parquet, stored, groups, rows)
+            else:
+                batches = parquet.iter_batches(batch_size=rows, columns=stored, row_groups=groups)
+            for batch in batches:
                 self._check(batch.nbytes)
                 yield self._complete(file, validated(batch), columns)
 
@@ -108,3 +135,19 @@ class Parquet(FileSource):
                 value = pa.scalar(file.partitions.get(name)).cast(kind)
                 arrays.append(pa.repeat(value, batch.num_rows))
         return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+def _some_columns_at_a_time(
+    parquet: pq.ParquetFile, columns: Sequence[str], groups: Sequence[int], rows: int
+) -> Iterator[pa.RecordBatch]:
+    """The rows of row groups, each decoded as a whole: readers of all columns at once take more than that."""
+    for group in groups:
+        arrays: list[pa.Array] = []
+        for i in range(0, len(columns), AT_ONCE):
+            part = parquet.read_row_group(group, columns=list(columns[i : i + AT_ONCE]), use_threads=False)
+            wanted = (part.column(name) for name in columns[i : i + AT_ONCE])
+            arrays += [one.chunk(0) if one.num_chunks == 1 else one.combine_chunks() for one in wanted]
+        whole = pa.RecordBatch.from_arrays(arrays, names=list(columns))
+        del arrays
+        for start in range(0, whole.num_rows, rows):
+            yield whole.slice(start, rows)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from riata.arrays import unmasked
 from riata.data.budget import parse_memory
 from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.column import BadRow, as_floats
@@ -36,7 +37,7 @@ def open_array(
 
     `beside` are the weight, offset and exposure that are given for every row, or None.
     """
-    X = canonical(X) if is_sparse(X) else X
+    X = canonical(X) if is_sparse(X) else unmasked(X)
     if X.ndim != 2:
         raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
     if isinstance(target, str) and target.lstrip("-").isdigit():
@@ -171,7 +172,7 @@ def _complete_column(given: Any, role: str, reading: Reading, n_rows: int) -> pa
 
 def _column(given: Any, role: str, reading: Reading, n_rows: int) -> pa.Array:
     """One value per row."""
-    rows = OneColumn(role_values(given, role, reading), role)
+    rows = OneColumn(role_values(unmasked(given), role, reading), role)
     column = pa.Table.from_batches(rows.batches([role], max(n_rows, 1)), rows.schema).column(role).combine_chunks()
     if len(column) != n_rows:
         raise DataError(f"there are {n_rows} rows of data but {len(column)} values of the {role}")

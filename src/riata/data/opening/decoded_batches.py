@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+ARRAY_BYTES = 2_000  # of a column of a batch beside its numbers: what Arrow and Python keep to know of it
+
 
 class DecodedBatches:
     """All batches of one pass over a source, or none of them where they take more than so many bytes."""
@@ -18,6 +20,7 @@ class DecodedBatches:
         """The same batches, each of which is remembered on its way while there is room."""
         for batch in batches:
             self._room -= batch.get_total_buffer_size()  # of a slice it counts all that the slice keeps alive
+            self._room -= ARRAY_BYTES * batch.num_columns
             if self._room >= 0:
                 self._batches.append(batch)
             else:

@@ -5,12 +5,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from riata.data.budget import TEXT_COLUMN, check_text_columns, chunk_bytes, in_memory_bytes, in_words
+from riata.data.budget import (
+    TEXT_COLUMN,
+    check_text_columns,
+    check_width,
+    chunk_bytes,
+    in_memory_bytes,
+    in_words,
+)
 from riata.data.column_names import listed
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.formats.csv import Csv
 from riata.data.formats.ipc import Ipc
+from riata.data.formats.parquet import Parquet
 from riata.data.formats.sampled_negatives import SampledNegatives, as_share
 from riata.data.formats.source import Source, WithColumns
 from riata.data.formats.streams import StoredStream, UnstoredStream
@@ -144,6 +152,10 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
     rows.judge_by(ready.columns)
     if isinstance(rows, Csv):
         check_text_columns(len(ready.columns), TEXT_COLUMN, asked.memory, "to read")
+    if isinstance(rows, Parquet):
+        n_columns = len(ready.columns)
+        what = f"to read {n_columns:,} columns of Parquet"
+        check_width(what, rows.needs(n_columns), asked.memory, "write them as .npy")
     return ready
 
 

@@ -20,9 +20,8 @@ import numpy as np
 from riata.data.sample import sample_rows
 from riata.objective import Problem, empty_start, first_order
 from riata.outcome.reasons import StopReason
-from riata.penalties import ElasticNet, GroupLasso
 from riata.solvers.convex.curvature import NOTHING
-from riata.solvers.convex.from_above import Steps, or_from_above
+from riata.solvers.convex.from_above import Steps, may_crawl, or_from_above
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.newton import advance, newton
 from riata.solvers.convex.smoothing import by_smoothing
@@ -74,8 +73,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
 
 def _patiently(problem: Problem, options: Options, judge: Judge, steps: Steps) -> Steps:
     """These steps, and other ways where they may crawl."""
-    crawls = problem.loss.couples_rows and isinstance(problem.penalty, ElasticNet | GroupLasso)
-    return or_from_above(problem, options, judge, steps) if crawls else steps
+    return or_from_above(problem, options, judge, steps) if may_crawl(problem) else steps
 
 
 def _near_sample_minimum(sample: Problem, state: WorkingSetState) -> np.ndarray:

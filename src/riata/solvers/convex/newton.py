@@ -17,6 +17,7 @@ from riata.solvers.convex.restricted import sum_rounding
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
+    SLOW,
     STEP_PRECISION,
     AnyCurvature,
     Known,
@@ -36,6 +37,7 @@ LAST_SHARE = 0.5  # of the gap that is asked for, where all features are in a st
 LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many features does no harm
 SLOWLY_ENOUGH = 1e-3  # of the gap at hand, in place of `Care.enough`, after a step that left more of it than FAST
 ROUGH_PRECISION = 1e-3  # of a step while more features are to join
+SLOW_GAIN = 0.9  # of F, where SLOW of the residual is left, too: a penalty that is not convex gives way to its tangent
 STALLED = 3  # steps that lower neither F nor the gap: only rounding is left
 
 
@@ -83,6 +85,8 @@ def newton(
         if idle == STALLED:
             break
         state.judge_sample(gap, least_gap)
+        if not (problem.penalty.convex or problem.loss.quadratic) and known is not None:
+            state.tangent |= gap > SLOW * least_gap and F > SLOW_GAIN * known[0]
         known = F, state.w, state.b
         advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap, care=care)
         least_gap = min(gap, least_gap)
@@ -163,6 +167,8 @@ def advance(
     enough = share * max(min(gap, at.loss), asked)
     if all_at_once and asked:
         enough = LAST_SHARE * asked
+    if not problem.penalty.convex:  # what is measured is slopes, and not a gap
+        enough = 0.0
     local = local_problem(problem, state.w, state.tangent)
     found = model.minimum(local, at, here, here, precision, enough)
     state.w, state.b = without_rounding(problem, found, options.tol)

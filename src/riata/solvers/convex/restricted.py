@@ -14,7 +14,8 @@ STEPS = 30
 HALVINGS = 40  # of a step: where the loss is linear its curvature does not limit the length of a step
 F_ROUNDING = 1e-14  # of F: a smaller increase is rounding
 LAST_GAIN = 1e-11  # of F: steps converge quadratically, so after one that gains less there is nothing left to gain
-LAST_SHARE = 0.3  # of what is enough: by the same token
+LAST_SHARE = 0.3  # of what is enough: by the same token, where the gain is what the quadratic promised,
+AS_PROMISED = 0.5  # or no further from it than this share
 QUADRATIC_PRECISION = 1e-12
 
 
@@ -105,6 +106,7 @@ def minimise_loss(
 
     z = A @ v + b
     F = objective(z, v)
+    as_promised = False
     for _ in range(STEPS):
         by_b, curvature, by_v, mean, H = rows.derivatives()
         if has_l2:
@@ -122,7 +124,12 @@ def minimise_loss(
             share *= 0.5
         else:
             break
-        F, gain, v, b, z = F_new, F - F_new, v_new, b + share * b_step, z_new
-        if gain <= max(LAST_GAIN * F, LAST_SHARE * enough):
+        gain = F - F_new
+        if enough:
+            promised = -v_step @ (by_v + 0.5 * (H @ v_step)) + (np.abs(v) - np.abs(v_far)) @ l1
+            promised += 0.5 * by_b * by_b / curvature if fit_intercept and curvature > 0.0 else 0.0
+            as_promised = abs(gain - promised) <= AS_PROMISED * promised
+        F, v, b, z = F_new, v_new, b + share * b_step, z_new
+        if gain <= max(LAST_GAIN * F, LAST_SHARE * enough if as_promised else 0.0):
             break
     return v, b

@@ -79,6 +79,8 @@ def minimise_by_dual(
             v = near.minimum(at_z)
             its_place = q.place(v)
             Q = q.value(its_place) + _penalty(strengths, v)
+            if not Q < np.inf:  # rounding made the curvature indefinite, and steps lead ever further
+                return best
             if Q < lowest:
                 best, lowest = v, Q
                 if good(v, q.slopes(its_place)):
@@ -99,7 +101,8 @@ def minimise_by_dual(
 
 
 def _penalty(strengths: Strengths, v: np.ndarray) -> float:
-    return float(strengths.l1 @ np.abs(v) + 0.5 * strengths.l2 @ (v * v))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(strengths.l1 @ np.abs(v) + 0.5 * strengths.l2 @ (v * v))
 
 
 class Nearby(NamedTuple):

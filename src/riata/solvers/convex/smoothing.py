@@ -22,6 +22,7 @@ from riata.objective import (
     duality_gap,
     empty_intercept,
     empty_start,
+    gap_unit,
     smoothed_part,
     summarise,
     summarise_smoothed,
@@ -35,7 +36,8 @@ from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.saved_checks import check_facts, restoring
 
 FALL = 0.3  # of the width, from one to the next
-SOLVED = 1.0  # width: a smoothed problem is solved up to such a gap
+SOLVED = 1.0  # width: a smoothed problem is solved up to such a gap,
+OF_ASKED = 0.5  # or this share of the gap that is asked for, once the width itself costs less than that
 STEPS, CHEAP_STEPS = 40, 400  # at one width, at most; and where passes are cheap
 CARE = Care(1e-3, 1e-10)  # where a kink is nearly one slopes change a lot with margins, and have fewer digits
 OF_GAP = 0.5  # is the width that loses about as much
@@ -100,25 +102,38 @@ def _iterates(
 
 def minima(problem: Problem, options: Options, state: WorkingSetState, stage: Stage) -> Iterator[Minimum]:
     """Those for falling widths from a state, which is updated in place, until rounding is all that is left."""
-    quiet = replace(options, tol=0.0, resume=None)
+    quiet, asked = replace(options, tol=0.0, resume=None), (options.tol or 0.0) * gap_unit(problem)
     while True:
         width = stage.width
         at, smoothed_gap, ahead = _look(problem, options, state, width)
-        if smoothed_gap > SOLVED * width:
+        enough = _enough(problem, state, at, smoothed_gap, width, asked)
+        while smoothed_gap > enough:
             smooth = _smoothed(problem, problem.loss.smoothed(width))
             if not len(state.features):  # a step over no features leaves the intercept, which depends on the width
                 state.b = float(empty_intercept(smooth))
             steps = CHEAP_STEPS if problem.data.cheap_passes else STEPS
             for point in islice(newton(smooth, quiet, state, GAP, care=CARE), steps):
-                if point.gap is not None and point.gap <= SOLVED * width:
+                if point.gap is not None and point.gap <= enough:
                     break
-            at, _, ahead = _look(problem, options, state, width)
+            solved_to, (at, smoothed_gap, ahead) = enough, _look(problem, options, state, width)
+            enough = _enough(problem, state, at, smoothed_gap, width, asked)
+            if enough == solved_to:
+                break
         F, gap = float(at.loss + problem.penalty.value(state.w)), duality_gap(problem, state.w, at)
         found = Minimum(at, F, gap, stage.after(F, gap), ahead or (state.w, state.b))
         yield found
         if found.stage is None:
             return
         stage, (state.w, state.b) = found.stage, found.start
+
+
+def _enough(
+    problem: Problem, state: WorkingSetState, at: FirstOrder, smoothed_gap: float, width: float, asked: float
+) -> float:
+    """The gap up to which the smoothed problem is to be solved at this width."""
+    gap = duality_gap(problem, state.w, at)
+    last = gap > asked and gap - smoothed_gap <= OF_ASKED * asked  # then a smaller width would gain little
+    return min(SOLVED * width, OF_ASKED * asked) if last else SOLVED * width
 
 
 def _look(

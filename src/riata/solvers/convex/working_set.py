@@ -18,7 +18,7 @@ from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
-from riata.objective import FirstOrder, Problem, first_order_part, pulls, summarise
+from riata.objective import FirstOrder, Problem, at_best_intercept, first_order_part, pulls, summarise
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING
@@ -110,7 +110,7 @@ class WorkingSetState:
 
     def prune(self, problem: Problem, at: FirstOrder) -> None:
         """Let features go that are not in the model and hardly pulled, where these are many."""
-        pull, threshold = pulls(problem.penalty, at.by_w)
+        pull, threshold = pulls(problem.penalty, at_best_intercept(problem, at))
         W = self.features
         kept = (self.w[W] != 0.0) | (pull[W] > NEARLY_PULLED * threshold[W])
         kept = np.isin(W, problem.penalty.whole(W[kept]))
@@ -273,7 +273,7 @@ def grown(
 
     A feature is a candidate if it is pulled by more than `least` times its threshold at any of the points.
     """
-    pulled = [pulls(problem.penalty, at.by_w) for at in ats]
+    pulled = [pulls(problem.penalty, at_best_intercept(problem, at)) for at in ats]
     pull, threshold = np.max([pull for pull, _ in pulled], axis=0), pulled[0][1]
     pulled_in = pull > least * threshold
     pulled_in[state.features] = False

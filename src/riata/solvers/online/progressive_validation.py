@@ -45,7 +45,7 @@ def progressive_validation(loss: Loss, y: np.ndarray, z: np.ndarray, weight: np.
         return _of_classes(loss, y, z, weight)
     with np.errstate(over="ignore", invalid="ignore"):  # where a method diverges, the driver reports it
         values, z, y = loss.value(y, z), loss.whole_margins(y, z), loss.targets(y)
-        errors = values, (z > 0) == (y > 0), np.abs(y) == 1.0, np.square(y - loss.mean(z))
+        errors = values, (z > loss.link.even) == (y > 0), np.abs(y) == 1.0, np.square(y - loss.mean(z))
         # not by BLAS, whose threads would take many times as long as these sums
         parts = (np.sum(weight), *(np.sum(weight * part) for part in (*errors, y, y * y)))
         return ProgressiveValidation(len(y), *map(float, parts))

@@ -370,7 +370,8 @@ def _true_root(problem: Problem, fit: Fitted, known: _Known, deadline: Deadline)
         columns = np.union1d(columns, wanted)
         start = RelaxedPoint(w[columns], b, price)
         near = cut_to(problem, columns)
-        w[columns], b, price, _ = relaxed_point(near, k, start, fit.objective, deadline=deadline)
+        found = relaxed_point(near, k, start, deadline=deadline)
+        w[columns], b, price = found.w, found.b, found.price
 
 
 def _quadratic_left(

@@ -28,13 +28,12 @@ SHIFTED = 512  # features: the eigenvalues of more cost too much for a bound tha
 MOST_CANDIDATES = 1024  # that are added at a time
 PRICES, SWEEPS = 8, 12  # a bound that is good to a tenth of its gap
 RELAXED = 128  # columns of the relaxation of another loss
-NEWTON_STEPS = 2  # of the relaxation of another loss: the first gets most of the bound, a third hardly any,
-LAST_STEPS = 2  # but where the gap is within CLOSE of the objective by then: these may close it
-CLOSE = 0.002
+NEWTON_STEPS = 2  # of the relaxation of another loss: the first gets most of the bound, a third hardly any
+CLOSE = 0.002  # of the objective: a smaller gap may be none, which the plane at the fit itself would show
 STEP_SHARES = (1.0, 0.5, 0.125)  # of such a step that are tried, while the bound is not better
 INTERCEPT_STEPS = 1  # a further one raises no bound by a tenth of a per cent of its gap
-ONE_OF = 4  # rows of which the first of those steps is made, where there are
-SAMPLED = 100  # times as many as columns
+ONE_OF = 4  # rows give the curvature of those steps, or fewer, where that is
+CURVED = 64  # times as many as columns
 PERFECT = 1e-12  # of the loss without features: an objective of no more is zero but for rounding
 
 
@@ -179,10 +178,14 @@ def true_bounds(
         columns = columns[kept] if near.data.n_features == len(kept) else columns
     start = np.zeros(len(columns))
     start[np.searchsorted(columns, fit.support)] = fit.coef
-    point, steps = RelaxedPoint(start, fit.intercept), NEWTON_STEPS
-    if (some := _some_rows(near)) is not None:  # only the way to a point: the bound is that of all rows
-        point, steps = relaxed_point(some, k, point, np.inf, 1), steps - 1
-    point = relaxed_point(near, k, point, fit.objective, steps)
+    at_fit = RelaxedPoint(start, fit.intercept)
+    if (some := _some_rows(near)) is None:
+        point = relaxed_point(near, k, at_fit)
+    else:  # the slopes at hand are good enough for a first step, without a pass
+        point = relaxed_point(near, k, at_fit._replace(plane=Plane(-np.inf, slopes[columns])), some=some)
+    if point.bound <= 0.0 or (1.0 - CLOSE) * fit.objective <= point.bound < fit.objective:
+        there = relaxed_point(near, k, at_fit, 0)
+        point = there if there.bound > point.bound else point
     if len(columns) == problem.data.n_features:
         assert point.plane is not None
         return Bounded(costs.bounds(point.plane, k))
@@ -192,9 +195,10 @@ def true_bounds(
 
 def _some_rows(problem: Problem) -> Problem | None:
     """One of every few rows in memory, if there are many."""
-    if not isinstance(problem.data, InMemory) or problem.data.n_rows < SAMPLED * problem.data.n_features:
+    n, enough = problem.data.n_rows, CURVED * problem.data.n_features
+    if not isinstance(problem.data, InMemory) or n < ONE_OF * enough or len(problem.always_in):
         return None
-    return replace(problem, data=problem.data.take(np.arange(0, problem.data.n_rows, ONE_OF)))
+    return replace(problem, data=problem.data.take(np.arange(0, n, n // enough)))
 
 
 class RelaxedPoint(NamedTuple):
@@ -204,21 +208,22 @@ class RelaxedPoint(NamedTuple):
     b: float
     price: float = 0.0
     plane: Plane | None = None  # None: not known yet
+    bound: float = -np.inf
 
 
 def relaxed_point(
     problem: Problem,
     k: int,
     start: RelaxedPoint,
-    objective: float,
     steps: int = NEWTON_STEPS,
+    some: Problem | None = None,
     deadline: Deadline = FOREVER,
 ) -> RelaxedPoint:
     """A point near the optimum of the relaxation, by Newton steps, each that of the local quadratic.
 
-    `objective` is that of the best model known.
+    Curvature is that of `some` rows, if they are given.
     """
-    w, b, price, _ = start
+    w, b, price = start.w, start.b, start.price
     costs, everything = Costs.of(problem), np.arange(problem.data.n_features)
 
     def bound_at(w: np.ndarray, b: float) -> tuple[float, Plane]:
@@ -227,27 +232,44 @@ def relaxed_point(
             bound = float(costs.bounds(plane, k)[-1])
         return (bound if np.isfinite(bound) else -np.inf), plane
 
-    best, plane = bound_at(w, b)
-    for n_steps in range(steps + LAST_STEPS):
-        if n_steps >= steps and best < (1.0 - CLOSE) * objective:
-            break
+    best, plane = (start.bound, start.plane) if start.plane is not None else bound_at(w, b)
+    for _ in range(steps):
         deadline.check()
-        model = LocalQuadratic(problem, w, b, everything)
+        model = LocalQuadratic(some or problem, w, b, everything)
         start_w = w * model.unit
         start_w[problem.always_in] = 0.0
-        aim, price = _relaxed(model.among_candidates(), k, start_w, price)
+        quadratic = model.among_candidates()
+        if some is not None:  # slopes are those of all rows
+            pulls = np.where(model.diagonal > 0, -plane.slopes / model.unit, 0.0)
+            G = _with_rare_columns(quadratic.G, model.unit**2, _variances(some), _variances(problem))
+            quadratic = replace(quadratic, G=G, c=G @ start_w + pulls)
+        aim, price = _relaxed(quadratic, k, start_w, price)
         aim_w, aim_b = model.coefficients(everything, aim)
         better = False
         for share in STEP_SHARES:
-            trial = (1.0 - share) * w + share * aim_w
-            trial_b = centred_intercept(problem, trial, (1.0 - share) * b + share * float(aim_b))
+            trial, trial_b = (1.0 - share) * w + share * aim_w, (1.0 - share) * b + share * float(aim_b)
+            if np.isfinite(best) or not np.isfinite(problem.loss.curvature):  # a first step needs no exact one
+                trial_b = centred_intercept(problem, trial, trial_b)
             bound, there = bound_at(trial, trial_b)
             if bound > best:
                 w, b, best, plane, better = trial, trial_b, bound, there, True
                 break
         if not better:
             break
-    return RelaxedPoint(w, b, price, plane)
+    return RelaxedPoint(w, b, price, plane, best)
+
+
+def _variances(problem: Problem) -> np.ndarray:
+    """Those of all columns."""
+    squares: np.ndarray = problem.data.moments.squares / problem.data.moments.weight
+    return squares
+
+
+def _with_rare_columns(G: np.ndarray, unit2: np.ndarray, some: np.ndarray, every: np.ndarray) -> np.ndarray:
+    """The products of some rows, with what columns vary more over all rows on the diagonal: a step would go too far."""
+    there = some > 0.0
+    curvature = float(np.median((np.diagonal(G) * unit2)[there] / some[there])) if there.any() else 0.0
+    return G + np.diag(curvature * np.maximum(every - some, 0.0) / unit2)
 
 
 def centred_intercept(problem: Problem, w: np.ndarray, b: float) -> float:

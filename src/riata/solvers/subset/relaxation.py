@@ -11,6 +11,7 @@ Where nothing, or little, is paid, part of the diagonal of G may be taken for a 
 semidefinite (`diagonal_shift`): w'Gw = w'(G - D)w + w'Dw.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -26,8 +27,8 @@ SHARES_OFF = 0.02  # shares that sum to within this of k are as good as k
 PRICE_OFF = 1.02  # as is a price known to within this factor
 STILL = 1e-10  # of the loss: coordinates that lower the objective by less are left
 PRICES, SWEEPS = 15, 30  # of a part of a search
-INVERSE_STEPS = 30
-SMALL = 256  # columns: fewer are inverted without SciPy
+LANCZOS_STEPS = 16
+SMALL = 64  # columns: fewer are inverted without SciPy
 SHIFT_ROUNDING = 1e-11  # of the largest eigenvalue: what a shift leaves, for the rounding of the products
 
 
@@ -106,8 +107,8 @@ class Quadratic:
 def diagonal_shift(G: np.ndarray, deadline: Deadline = FOREVER) -> np.ndarray:
     """D with G - D positive semidefinite beyond rounding, t / diag(G^-1) for nearly the largest t; or zeros.
 
-    1 / diag(G^-1) is what all other columns leave of each. The least eigenvalue t of G in these units is found by
-    inverse iteration, and a Cholesky factorisation of G - D is the proof that it was not too large. Columns that do not
+    1 / diag(G^-1) is what all other columns leave of each. The least eigenvalue t of G in these units is found from
+    its inverse, and a Cholesky factorisation of G - D is the proof that it was not too large. Columns that do not
     vary, whose rows of G are 0, have none.
     """
     if not (varies := np.diagonal(G) > 0.0).all():
@@ -123,12 +124,11 @@ def diagonal_shift(G: np.ndarray, deadline: Deadline = FOREVER) -> np.ndarray:
     left = 1.0 / np.diagonal(inverse)
     times = inverse.__matmul__ if len(G) <= SMALL else partial(linalg.blas.dsymv, 1.0, inverse)
     root = np.sqrt(left)
-    v = np.random.default_rng(0).normal(size=len(G))
-    for _ in range(INVERSE_STEPS):
-        v = root * times(root * v)
-        v /= np.linalg.norm(v)
-    t = float((v / root) @ (G @ (v / root)))
-    for share in (0.999, 0.97, 0.8, 0.5):
+    largest = _largest_eigenvalue(lambda v: root * times(root * v), len(G))
+    if not 0.0 < largest < np.inf:
+        return nothing
+    t = 1.0 / largest
+    for share in (0.99, 0.95, 0.8, 0.5):
         deadline.check()
         D: np.ndarray = np.maximum(share * t * left - margin, 0.0)
         if _positive(G - np.diag(D + margin)):
@@ -136,17 +136,31 @@ def diagonal_shift(G: np.ndarray, deadline: Deadline = FOREVER) -> np.ndarray:
     return nothing
 
 
+def _largest_eigenvalue(times: Callable[[np.ndarray], np.ndarray], n: int) -> float:
+    """Nearly that of a symmetric matrix, from below, by the method of Lanczos."""
+    v, before = np.random.default_rng(0).normal(size=n), np.zeros(n)
+    v /= np.sqrt(v @ v)
+    along, beside, off = [], [], 0.0
+    for _ in range(min(LANCZOS_STEPS, n)):
+        u = times(v) - off * before
+        along.append(float(v @ u))
+        u -= along[-1] * v
+        off = float(np.sqrt(u @ u))
+        if off <= 1e-12 * abs(along[0]):
+            break
+        beside.append(off)
+        v, before = u / off, v
+    between = beside[: len(along) - 1]
+    return float(np.linalg.eigvalsh(np.diag(along) + np.diag(between, -1))[-1])
+
+
 def _inverse(G: np.ndarray) -> np.ndarray | None:
-    """The inverse of a positive definite matrix, or its upper half where that is not SMALL; None if it is not one."""
+    """The inverse of a positive definite matrix, or its upper half where that is not SMALL; None if it is none."""
     try:
-        factor = np.linalg.cholesky(G)
+        inverse = np.linalg.inv(G) if len(G) <= SMALL else linalg.lapack.dpotri(np.linalg.cholesky(G).T, lower=0)[0]
     except np.linalg.LinAlgError:
         return None
-    if len(G) <= SMALL:
-        root = np.linalg.inv(factor)
-        return np.asarray(root.T @ root)
-    half, _ = linalg.lapack.dpotri(factor.T, lower=0)
-    return np.asarray(half)
+    return np.asarray(inverse) if np.all(np.diagonal(inverse) > 0.0) else None
 
 
 def _positive(G: np.ndarray) -> bool:
