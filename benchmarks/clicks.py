@@ -3,11 +3,12 @@
     python benchmarks/clicks.py [--rows 300000] [--seed 0] [--folder FOLDER] [--vw COMMAND] [--only NAME ...]
         [--repeats 1] [--formats parquet tsv vw] [--out docs/clicks-table.md]
 
-A row has 13 counts, of which many are missing, and 26 columns of 8-digit hexadecimal strings with 3 to 2,000,000 levels
-each, by Zipf's law; about 6 % are clicks. The true weights are known: `truth` lists them. Rows are made block by block,
-any number of them, and written as a folder of Parquet files (zstd), as text with tabs and as Vowpal Wabbit's text; the
-last tenth is for testing. Every learner is a process of its own. What counts is processor time (user and system, all threads), because it
-depends least on what else the machine does. Vowpal Wabbit is the one of `riata[bench]`, or any `--vw` command.
+A row has 13 counts, of which many are missing, and 26 columns of 8-digit hexadecimal strings with 3 to 2,000,000
+levels each, by Zipf's law; about 6 % are clicks. The true weights are known: `truth` lists them. Rows are made block
+by block, any number of them, and written as a folder of Parquet files (zstd), as text with tabs and as Vowpal
+Wabbit's text; the last tenth is for testing. Every learner is a process of its own. What counts is processor time
+(user and system, all threads), because it depends least on what else the machine does. Vowpal Wabbit is the one of
+`riata[bench]`, or any `--vw` command.
 """
 
 import argparse
