@@ -3,11 +3,12 @@
     python benchmarks/clicks.py [--rows 300000] [--seed 0] [--folder FOLDER] [--vw COMMAND] [--only NAME ...]
         [--repeats 1] [--formats parquet tsv vw] [--out docs/clicks-table.md]
 
-A row has 13 counts, of which many are missing, and 26 columns of 8-digit hexadecimal strings with 3 to 2,000,000 levels
-each, by Zipf's law; about 6 % are clicks. The true weights are known: `truth` lists them. Rows are made block by block,
-any number of them, and written as Parquet (zstd), as text with tabs and as Vowpal Wabbit's text; the last tenth is for
-testing. Every learner is a process of its own. What counts is processor time (user and system, all threads), because it
-depends least on what else the machine does. Vowpal Wabbit is the one of `riata[bench]`, or any `--vw` command.
+A row has 13 counts, of which many are missing, and 26 columns of 8-digit hexadecimal strings with 3 to 2,000,000
+levels each, by Zipf's law; about 6 % are clicks. The true weights are known: `truth` lists them. Rows are made block
+by block, any number of them, and written as a folder of Parquet files (zstd), as text with tabs and as Vowpal
+Wabbit's text; the last tenth is for testing. Every learner is a process of its own. What counts is processor time
+(user and system, all threads), because it depends least on what else the machine does. Vowpal Wabbit is the one of
+`riata[bench]`, or any `--vw` command.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,6 +39,7 @@ TRUE_COUNTS, TRUE_LEVELS = 5, 20  # counts, and levels of each column, that matt
 FREQUENT = 1000  # ranks among which those levels are
 CLICKS = -3.7  # the intercept: about 6 %
 BLOCK = 50_000  # rows made at a time
+PART = 10_000_000  # rows of a Parquet file: the table of contents of one of 10^8 would take memory
 COUNTS = [f"I{j + 1}" for j in range(13)]
 STRINGS = [f"C{j + 1}" for j in range(26)]
 
@@ -161,7 +163,7 @@ class Files:
         for kind in formats:
             path = folder / f"{part}.{kind}"
             if kind == "parquet":
-                self.parquet = stack.enter_context(pq.ParquetWriter(path, self.schema, compression="zstd"))
+                self.parquet = stack.enter_context(closing(Parts(path, self.schema)))
             else:
                 self.texts.append((stack.enter_context(path.open("wb")), FORMATS[kind]))
 
@@ -169,9 +171,36 @@ class Files:
         if rows.num_rows:
             rows = pa.RecordBatch.from_arrays([pa.concat_arrays([c]) for c in rows.columns], schema=self.schema)
             if self.parquet is not None:
-                self.parquet.write_batch(rows)
+                self.parquet.write(rows)
             for file, lines in self.texts:
                 write_lines(file, lines(rows))
+
+
+class Parts:
+    """A folder of Parquet files."""
+
+    def __init__(self, folder, schema):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        self.folder, self.schema, self.file, self.n_files, self.n_rows = folder, schema, None, 0, 0
+
+    def write(self, rows):
+        if self.file is None or self.n_rows >= PART:
+            self.close()
+            path = self.folder / f"part-{self.n_files:04d}.parquet"
+            self.file = pq.ParquetWriter(path, self.schema, compression="zstd")
+            self.n_files, self.n_rows = self.n_files + 1, 0
+        self.file.write_batch(rows)
+        self.n_rows += rows.num_rows
+
+    def close(self):
+        if self.file is not None:
+            self.file.close()
+
+
+def size_of(path):
+    """The bytes of a file, or of those in a folder."""
+    return sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else [path]))
 
 
 @dataclass
@@ -341,7 +370,7 @@ def main():
             "model kB",
         ]
         sizes = ", ".join(
-            f"{(folder / f'train.{ending}').stat().st_size / 1e6:.0f} MB as {ending}"
+            f"{size_of(folder / f'train.{ending}') / 1e6:.0f} MB as {ending}"
             for ending in FORMATS
             if (folder / f"train.{ending}").exists()
         )

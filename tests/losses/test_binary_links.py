@@ -76,3 +76,12 @@ def test_a_stream_of_rates_asks_for_the_classes():
     learner.partial_fit(X, y, classes=["no", "yes"])
     assert learner.classes_.tolist() == ["no", "yes"]
     assert np.isfinite(learner.intercept_).all()
+
+
+def test_rows_that_are_certain_to_the_last_bit_come_back():
+    """At a rate of 1e5 neither slope nor curvature is left of a row, and a first step may well lead there."""
+    rng = np.random.default_rng(30)
+    X, y = (rng.random((40, 300)) < 0.1).astype(float), rng.random(40) < 0.2
+    beside = {"offset": 0.5 * rng.normal(size=40), "sample_weight": rng.choice([0.1, 1.0, 5.0], size=40)}
+    found = riata.SparseClassifier(loss="cloglog", alpha_ratio=0.1, nonnegative=True).fit(X, y, **beside)
+    assert found.gap_ <= 1e-6

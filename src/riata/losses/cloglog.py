@@ -29,6 +29,7 @@ class Cloglog(Loss):
     tasks = ("classification",)
     labels = True
     symmetric = False
+    least_curvature = 1e-12  # where it is frequent beyond doubt, curvatures are 0 to the last bit
     score = "log_loss"
     half_deviance = True
     words = "complementary log-log loss (minus the logarithm of the probability given to the true class)"

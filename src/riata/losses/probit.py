@@ -22,6 +22,7 @@ class Probit(Loss):
     tasks = ("classification",)
     labels = True
     curvature = 1.0
+    least_curvature = 1e-12  # where a class is certain, curvatures are 0 to the last bit
     score = "log_loss"
     half_deviance = True
     words = "probit loss (minus the logarithm of the probability given to the true class)"

@@ -18,7 +18,7 @@ from riata.objective import FREE_REACH, Problem
 from riata.penalties import Strengths
 from riata.solvers.convex.columns import FASTER, Columns, DenseColumns
 from riata.solvers.convex.copies import without_copies
-from riata.solvers.convex.quadratic import PROGRESS, feasible_share, reach_of, solve_nearly
+from riata.solvers.convex.quadratic import IN_A_ROW, PROGRESS, feasible_share, reach_of, solve_nearly
 from riata.solvers.convex.row_quadratic import RowQuadratic
 from riata.solvers.convex.semismooth import minimise_by_dual
 from riata.solvers.convex.smooth_forms import AlongColumns
@@ -26,6 +26,7 @@ from riata.solvers.convex.smooth_forms import AlongColumns
 SWEEPS = 12  # between two looks at the gap, all of which are extrapolated
 WORTH = 0.1  # of what an entry gains on average in a sweep: columns that gain less wait for the next look
 MAX_ROUNDS = 2000
+ROUND = 3e5  # what a round of sweeps, or a step, costs besides: as much as so many entries of a dense column in a sweep
 NEARLY_FULL, CROWD = 0.8, 2.0  # of the rows: columns in the model, and those in it or pulled in, that are too many,
 MOST = 0.5  # if they are most of all columns
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
@@ -70,7 +71,7 @@ class Descent:
         curvatures = squares - sums * means
         curvatures = np.where(curvatures > FLAT * squares, curvatures + l2, 0.0)
         self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower, upper)
-        self.v = v0.copy()
+        self.v, self._seen = v0.copy(), set[bytes]()  # and the supports that Newton steps began from
         self.Q, self.t, self.constant = self._at(self.v)
         self._look()
 
@@ -125,7 +126,7 @@ class Descent:
             if Q < self.Q:
                 self.v, self.Q, self.t, self.constant = v_far, Q, t, constant
         self._look()
-        return self.columns.sweep_cost(2.0 * visited + stored[active].sum() + stored.sum())
+        return ROUND + self.columns.sweep_cost(2.0 * visited + stored[active].sum() + stored.sum())
 
     def _active(self) -> np.ndarray:
         """The coordinates that are not zero, or pulled from it."""
@@ -167,18 +168,35 @@ class Descent:
         k, n = len(S), len(self.t)
         if k == 0 or (k >= n and not np.all(self.quadratic.l2[S] > 0.0)):
             return np.inf
-        return self.columns.products_cost(S) + k**3 / (3.0 * FASTER) + 8.0 * k * k
+        return ROUND + self.columns.products_cost(S) + k**3 / (3.0 * FASTER) + 8.0 * k * k
 
     def newton(self) -> None:
-        """A step on the support, some share of it: coordinates that would change their sign become zero."""
-        q, S = self.quadratic, self._movable()
-        H = self._curvature(S)
+        """A step on the support, some share of it: coordinates that would change their sign become zero.
+
+        Where sweeps have brought back what an earlier one took out, more of them in a row, until none leaves.
+        """
+        S = self._movable()
+        returned = S.tobytes() in self._seen
+        self._seen.add(S.tobytes())
+        for _ in range(IN_A_ROW if returned else 1):
+            before = len(S)
+            if not self._step(S):
+                break
+            S = self._movable()
+            if len(S) in (0, before):
+                break
+
+    def _step(self, S: np.ndarray) -> bool:
+        """Move these coordinates by a share of a Newton step; whether that lowers Q."""
+        q, H = self.quadratic, self._curvature(S)
         downhill = -self.g[S] - np.copysign(q.l1[S], self.v[S])
         v = self.v.copy()
         take_step(S, H, downhill, solve_nearly(H, downhill), q.l1, q.lower, q.upper, v)
         Q, t, constant = self._at(v)
         if Q < self.Q:
             self._move_to(v, (Q, t, constant))
+            return True
+        return False
 
     def _curvature(self, S: np.ndarray) -> np.ndarray:
         """The curvature of Q over some columns."""

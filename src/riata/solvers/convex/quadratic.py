@@ -25,6 +25,7 @@ EASY_ROUNDS = 10  # of coordinate descent and a Newton step: where they are not 
 PROGRESS = 0.3  # of the gap at the start: a result is nearer than that, however much is enough
 SWEEPS = 8  # of coordinate descent between two Newton steps
 MAX_ROUNDS = 200  # of coordinate descent and a Newton step
+IN_A_ROW = 50  # Newton steps at most, where what leaves in one comes back in the next sweep
 LEAST_RIDGE, MOST_RIDGE = 1e-12, 1.0  # of the diagonal of a singular matrix
 
 
@@ -48,6 +49,7 @@ def minimise_quadratic(
     v = w.copy()
     unbounded = lower.max(initial=-np.inf) == -np.inf and upper.min(initial=np.inf) == np.inf
     tol, now = precision * largest_slope(H, slope, l1, w), slope.copy()
+    seen: set[bytes] = set()
     Q, looks = _Penalised(H, l1, lower, upper, squares), enough > 0.0 and len(w) > FEW_COORDINATES
     enough = min(enough, PROGRESS * Q.gap(v, now)) if looks else 0.0
     with one_blas_thread() if len(w) < MANY_COORDINATES else nullcontext():
@@ -59,16 +61,22 @@ def minimise_quadratic(
             if looks and turn == EASY_ROUNDS:
                 v, now = Q.by_dual(v, now, enough)
                 continue
-            S = v.nonzero()[0] if unbounded else np.flatnonzero((v != 0.0) & (lower < v) & (v < upper))
-            v_S, H_S = v[S], H.take(S, 0).take(S, 1)
-            downhill = -now[S] - np.copysign(l1[S], v_S)
-            step = solve_nearly(H_S, downhill)
-            keeps_signs = unbounded and ((v_S + step) * np.sign(v_S)).min(initial=0.0) >= 0.0
-            if keeps_signs:  # as a rule
-                v[S] += step
-            else:
-                take_step(S, H_S, downhill, step, l1, lower, upper, v)
-            now = slope + H @ (v - w)
+            S = _movable(v, lower, upper)
+            returned = S.tobytes() in seen  # sweeps brought back what a step had taken out
+            seen.add(S.tobytes())
+            for _ in range(IN_A_ROW if returned else 1):
+                v_S, H_S = v[S], H.take(S, 0).take(S, 1)
+                downhill = -now[S] - np.copysign(l1[S], v_S)
+                step = solve_nearly(H_S, downhill)
+                keeps_signs = unbounded and ((v_S + step) * np.sign(v_S)).min(initial=0.0) >= 0.0
+                if keeps_signs:  # as a rule
+                    v[S] += step
+                else:
+                    take_step(S, H_S, downhill, step, l1, lower, upper, v)
+                now = slope + H @ (v - w)
+                left, S = S, _movable(v, lower, upper)
+                if len(S) == len(left):
+                    break
     return v
 
 
@@ -103,6 +111,11 @@ class _Penalised(NamedTuple):
         found = minimise_by_dual(smooth, curvatures, strengths, v, lambda v, now: self.gap(v, now) <= enough)
         there = smooth.slopes(found)
         return (found, there) if self.gap(found, there) <= self.gap(v, now) else (v, now)
+
+
+def _movable(v: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The coordinates that are neither zero nor at a bound."""
+    return np.flatnonzero((v != 0.0) & (lower < v) & (v < upper))
 
 
 def reach_of(slope: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -241,7 +241,8 @@ def relaxed_point(
         quadratic = model.among_candidates()
         if some is not None:  # slopes are those of all rows
             pulls = np.where(model.diagonal > 0, -plane.slopes / model.unit, 0.0)
-            quadratic = replace(quadratic, c=quadratic.G @ start_w + pulls)
+            G = _with_rare_columns(quadratic.G, model.unit**2, _variances(some), _variances(problem))
+            quadratic = replace(quadratic, G=G, c=G @ start_w + pulls)
         aim, price = _relaxed(quadratic, k, start_w, price)
         aim_w, aim_b = model.coefficients(everything, aim)
         better = False
@@ -256,6 +257,19 @@ def relaxed_point(
         if not better:
             break
     return RelaxedPoint(w, b, price, plane, best)
+
+
+def _variances(problem: Problem) -> np.ndarray:
+    """Those of all columns."""
+    squares: np.ndarray = problem.data.moments.squares / problem.data.moments.weight
+    return squares
+
+
+def _with_rare_columns(G: np.ndarray, unit2: np.ndarray, some: np.ndarray, every: np.ndarray) -> np.ndarray:
+    """The products of some rows, with what columns vary more over all rows on the diagonal: a step would go too far."""
+    there = some > 0.0
+    curvature = float(np.median((np.diagonal(G) * unit2)[there] / some[there])) if there.any() else 0.0
+    return G + np.diag(curvature * np.maximum(every - some, 0.0) / unit2)
 
 
 def centred_intercept(problem: Problem, w: np.ndarray, b: float) -> float:

@@ -36,7 +36,7 @@ TYPICAL = 50  # features of largest slope, whose median curvature that is
 ALL_SIZES = 20  # sizes up to there are all tried,
 GROWTH = 1.15  # and beyond so many times the last one
 NEAR_END = 0.9  # of the largest size: a least score beyond lets paths go on to twice as many
-MOST_FEATURES = 200  # where nobody said where to end
+MOST_FEATURES = 500  # where nobody said where to end
 
 
 class ScoredRows(Protocol):
