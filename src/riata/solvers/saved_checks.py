@@ -10,6 +10,7 @@ from riata.errors import CheckpointError, RiataError
 from riata.schema import SchemaError, checked
 
 Shape = tuple[int | None, ...]  # None: any length
+LARGEST = 1e300  # numbers beyond it come of no data that a fit takes, and products with them are none
 
 
 @contextmanager
@@ -30,14 +31,14 @@ def check_alike(arrays: dict[str, np.ndarray], alike: dict[str, np.ndarray]) -> 
 
 
 def check_array(arrays: dict[str, np.ndarray], name: str, dtype: Any, shape: Shape, finite: bool = True) -> np.ndarray:
-    """The array of this name, if it is of this type and shape, and finite or at least without NaN."""
+    """The array of this name, if it is of this type and shape, and of numbers that a fit may have, or without NaN."""
     if name not in arrays:
         raise _damaged(f"it lacks {name!r}")
     found = arrays[name]
     same = len(found.shape) == len(shape) and all(n in (None, m) for m, n in zip(found.shape, shape, strict=True))
     if found.dtype != dtype or not same:
         raise _damaged(f"{name!r} is of {found.dtype} and of shape {found.shape}, which no fit saves")
-    if found.dtype.kind == "f" and not (np.isfinite(found) if finite else ~np.isnan(found)).all():
+    if found.dtype.kind == "f" and not (np.abs(found) <= LARGEST if finite else ~np.isnan(found)).all():
         raise _damaged(f"{name!r} holds what is no number")
     return found
 
