@@ -16,6 +16,8 @@ from riata.cli import main
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.objective import first_order, stationarity
+from riata.solvers.convex.smooth_step import smooth_step
+from riata.solvers.convex.working_set import WorkingSetState, read
 from riata.training.fitting import fit, make_problem
 from riata.training.path import path
 from riata.training.spec import Spec
@@ -158,3 +160,15 @@ def test_a_tangent_touches_and_lies_nowhere_below(name, rng):
     tangent = penalty.tangent(w)
     above = penalty.values(w) - tangent.values(w)
     assert np.all(tangent.values(v) + above >= penalty.values(v) - 1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_near_a_minimum_steps_know_how_the_penalty_bends(name):
+    data = InMemory(*make("poisson"))
+    fitted = fit(data, Spec(alpha_ratio=0.2, loss="poisson", penalty=name, tol=1e-9))
+    problem, _ = make_problem(data, fitted.spec)
+    state = WorkingSetState(fitted.result.coef * (1.0 + 1e-4), fitted.result.intercept, np.arange(data.n_features))
+    at, curvature = read(problem, state, first=True, second=True)
+    moved = smooth_step(problem, curvature, at, (state.w, state.b))
+    after = stationarity(problem, moved[0], first_order(problem, *moved))
+    assert after <= 1e-2 * stationarity(problem, state.w, at)

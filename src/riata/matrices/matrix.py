@@ -125,7 +125,8 @@ class Matrix(ABC):
         """Totals and slopes at (w, b), as `riata.kernels.first_order` orders them."""
         z = self.margins(w, b)
         xp = namespace(z)
-        f, u = loss.value(y, z), loss.derivative(y, z)
+        with np.errstate(over="ignore", invalid="ignore"):  # a step that went too far is seen by its loss
+            f, u = loss.value(y, z), loss.derivative(y, z)
         if loss.code is None:
             loss.check_values(y, z, f)
         nothing = xp.zeros_like(u)

@@ -14,6 +14,7 @@ from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, all_columns, crowded, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.restricted import sum_rounding
+from riata.solvers.convex.smooth_step import smooth_step
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -170,7 +171,8 @@ def advance(
     if not problem.penalty.convex:  # what is measured is slopes, and not a gap
         enough = 0.0
     local = local_problem(problem, state.w, state.tangent)
-    found = model.minimum(local, at, here, here, precision, enough)
+    found = smooth_step(problem, model, at, here) if slow and state.tangent and isinstance(model, Curvature) else None
+    found = found or model.minimum(local, at, here, here, precision, enough)
     state.w, state.b = without_rounding(problem, found, options.tol)
     state.features = features
     if isinstance(model, GatheredColumns):  # features that came to nothing leave
