@@ -26,7 +26,9 @@ from riata.solvers.subset.certified import certified
 from riata.solvers.subset.deadline import Deadline
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import Refits
+from riata.solvers.subset.relaxation import Node
 from riata.solvers.subset.saved_search import restored_search
+from riata.solvers.subset.true_subsets import TrueSubsets
 from riata.training.driver import run
 from riata.training.fitting import fit, make_problem, solver_options
 from riata.training.spec import Spec
@@ -162,6 +164,16 @@ def test_more_columns_than_rows_are_searched_by_candidates(monkeypatch):
         assert result.bound.value <= least * (1 + 1e-9)
         n_parts += result.proof.n_parts
     assert n_parts > 100
+
+
+def test_a_part_whose_start_is_beyond_all_numbers_has_a_bound(rng):
+    """Large coefficients may make up for each other in the part it was cut from, and one of them be out in it."""
+    X = rng.normal(size=(12, 4))
+    y = rng.poisson(np.exp(X[:, 0])).astype(float)
+    problem, _ = make_problem(InMemory(X, y), Spec(k=2, loss="poisson", ridge=0.01))
+    subsets, state = TrueSubsets(problem, 2), np.array([0, 0, 0, -1], dtype=np.int8)
+    far, near = (subsets.relaxed(Node(state, w), 2, np.inf) for w in (np.full(4, 1e4), np.zeros(4)))
+    assert_allclose(far.bound, near.bound, rtol=1e-6)
 
 
 def test_models_within_a_limit_that_are_all_worse_end_it(rng):
