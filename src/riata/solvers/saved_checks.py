@@ -10,7 +10,7 @@ from riata.errors import CheckpointError, RiataError
 from riata.schema import SchemaError, checked
 
 Shape = tuple[int | None, ...]  # None: any length
-LARGEST = 1e300  # numbers beyond it come of no data that a fit takes, and products with them are none
+LARGEST = np.float64(1e300)  # numbers beyond it come of no data that a fit takes, and products with them are none
 
 
 @contextmanager
