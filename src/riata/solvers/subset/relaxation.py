@@ -116,6 +116,8 @@ def diagonal_shift(G: np.ndarray, deadline: Deadline = FOREVER) -> np.ndarray:
         whole[varies] = diagonal_shift(G[np.ix_(varies, varies)], deadline)
         return whole
     nothing = np.zeros(len(G))
+    if not len(G):
+        return nothing
     deadline.check()
     margin = SHIFT_ROUNDING * float(np.abs(G).sum(axis=0).max(initial=0.0))
     inverse = _inverse(G - np.diag(np.full(len(G), 10.0 * margin)))
