@@ -19,10 +19,8 @@ OPTIONS = {
 DICTIONARY_BYTES = 1.2 * 2**20  # of a column in a row group: beyond some 1 MB, writers go on with plain strings
 CODE_BYTES = 2.5  # of a row: a plain string takes 4 and its letters
 GROUPS_THAT_TELL = 16
-MANY_COLUMNS, AT_ONCE = (
-    1000,
-    250,
-)  # from how many columns on a row group is decoded some columns at a time, and how many
+MANY_COLUMNS = 1000  # from so many on, a row group is decoded
+AT_ONCE = 250  # columns at a time
 STREAMED_COLUMN, DECODED_COLUMN = 36_000, 14_000  # bytes that a fit takes for each column, whatever it holds
 
 

@@ -65,9 +65,7 @@ from riata.solvers.stochastic.method import Method, MethodMemory, State, Sweep, 
 
 NOISES = np.array([9.0, 6.0, 4.0, 3.0])  # of the lanes, without an alpha
 NOISE_WITH_ALPHA = 1.0
-RATES = np.array(
-    [0.01, 0.02, 0.04, 0.08]
-)  # first steps of the lanes: weights of standardised columns per unit of margin
+RATES = np.array([0.01, 0.02, 0.04, 0.08])  # first steps of the lanes: weights of unit columns per unit of margin
 RATE = 0.02  # that of all lanes, where they differ in their noise
 ENOUGH_EXPLAINED = 0.97  # of what the best lane explains: a sparser lane that explains more is preferred to it
 REVIEW = 1.2  # the number of rows grows by this factor from one review to the next
