@@ -24,6 +24,8 @@ def common_factor(n, d, loss, seed=0):
     X = rng.normal(size=(n, d)) + rng.normal(size=(n, 1))
     signal = X[:, :: d // 10][:, :10] @ np.linspace(1.0, 0.1, 10)
     y = signal + 2.0 * signal.std() * rng.normal(size=n)
+    if loss == "poisson":
+        return X, rng.poisson(np.exp(y / y.std())).astype(float)
     return X, y if loss == "squared" else np.where(y > 0.0, 1.0, -1.0)
 
 
@@ -39,7 +41,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--features", type=int, nargs="*", default=[200, 500, 1000, 2000])
-    parser.add_argument("--loss", choices=["squared", "logistic", "squared-hinge"], default="squared")
+    parser.add_argument("--loss", choices=["squared", "logistic", "squared-hinge", "poisson"], default="squared")
     options = parser.parse_args()
     places = {"processor": lambda data: data, "GPU": lambda data: on_device(data, place_named("cuda"))}
     X, y = common_factor(400, 60, options.loss)
