@@ -52,7 +52,8 @@ class TrueSubsets:
         X, self._y, weight = _host_arrays(data)
         self._weight = weight / weight.sum()
         self.scale, self._fit_intercept = data.moments.scale, problem.fit_intercept
-        self._X = (X - (data.moments.mean if problem.fit_intercept else 0.0)) / self.scale
+        self._mean = data.moments.mean if problem.fit_intercept else np.zeros(data.n_features)
+        self._X = (X - self._mean) / self.scale
         costs = Costs.of(problem)
         self.costs = Costs(costs.ridge / self.scale**2, costs.limit * self.scale, costs.groups)
         self._b = float(empty_intercept(problem))
@@ -104,9 +105,12 @@ class TrueSubsets:
             for bound, w, r, shares, price in zip(*found, strict=True)
         ]
 
-    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
-        fit = self._refits.fit([members], [(np.zeros(len(members)), self._b)])[0]
+    def refitted(
+        self, members: np.ndarray, start: np.ndarray | None = None, below: float = np.inf
+    ) -> tuple[float, np.ndarray]:
         w = np.zeros(self.n_weights)
+        coef = (w if start is None else start)[members] / self.scale[members]
+        fit = self._refits.fit([members], [(coef, self._b - float(self._mean[members] @ coef))], below)[0]
         w[members] = fit.coef * self.scale[members]
         return float(fit.objective), w
 
