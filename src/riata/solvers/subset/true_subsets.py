@@ -68,7 +68,7 @@ class TrueSubsets:
         costs, loss, n = subsets.costs, problem.loss, subsets.n_columns
         if n > (LARGEST_TOGETHER if send is None else LARGEST_ON_DEVICE) or n <= k + 1 or costs.groups is not None:
             return subsets
-        if np.isfinite(costs.limit).any() or not (costs.ridge > 0.0).all() or not np.isfinite(loss.curvature):
+        if np.isfinite(costs.limit).any() or not (costs.ridge > 0.0).all():
             return subsets
         b = subsets._b if problem.fit_intercept else None
         X, y, weight = subsets._X, subsets._y, subsets._weight
@@ -94,10 +94,11 @@ class TrueSubsets:
         assert self._rows is not None
         rows, states = self._rows, np.array([node.state for node in nodes])
         w, prices = np.array([node.w for node in nodes]), np.maximum([node.price for node in nodes], LEAST_PRICE)
-        split = rows.about(np.where(states < 0, 0.0, w))
-        found = relax_together(
-            split, states, np.array(k), w * rows.unit, prices, target, rows.send, PATIENCE, self._deadline
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # a step may be too long
+            split = rows.about(np.where(states < 0, 0.0, w))
+            found = relax_together(
+                split, states, np.array(k), w * rows.unit, prices, target, rows.send, PATIENCE, self._deadline
+            )
         return [
             Relaxed(float(bound), w / rows.unit, r * rows.unit, shares, float(price))
             for bound, w, r, shares, price in zip(*found, strict=True)
