@@ -31,7 +31,7 @@ from riata.data.chunk import Chunk
 from riata.data.in_memory import InMemory
 from riata.kernels.subset import swap_gains
 from riata.objective import Problem
-from riata.solvers.saved_checks import Shape, check_array, check_indices, check_set
+from riata.solvers.saved_checks import Shape, check_all_positive, check_array, check_indices, check_set
 from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.refit import Fitted, solved
 from riata.solvers.subset.relaxation import Quadratic
@@ -172,6 +172,7 @@ class LocalQuadratic:
         for name, (kind, shape) in _shapes(arrays, problem.data.n_features).items():
             value = check_array(arrays, f"model.{name}", kind, shape)
             setattr(model, name, value.copy() if value.ndim else value.item())
+        check_all_positive(model._unit, "model._unit")
         check_indices(model._place, "model._place", -1, len(model._rows))
         check_set(model.candidates, "model.candidates", np.arange(len(model.w)))
         return model
