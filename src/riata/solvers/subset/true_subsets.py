@@ -94,11 +94,11 @@ class TrueSubsets:
     def relaxed_together(self, nodes: Sequence[Node], k: Sequence[int], target: float) -> list[Relaxed]:
         assert self._rows is not None
         rows, states = self._rows, np.array([node.state for node in nodes])
-        w, prices = np.array([node.w for node in nodes]), np.maximum([node.price for node in nodes], LEAST_PRICE)
+        prices = np.maximum([node.price for node in nodes], LEAST_PRICE)
         with np.errstate(over="ignore", invalid="ignore"):  # a step may be too long
-            split = rows.about(np.where(states < 0, 0.0, w))
+            w = rows.started(np.where(states < 0, 0.0, np.array([node.w for node in nodes])))
             found = relax_together(
-                split, states, np.array(k), w * rows.unit, prices, target, rows.send, PATIENCE, self._deadline
+                rows.about(w), states, np.array(k), w * rows.unit, prices, target, rows.send, PATIENCE, self._deadline
             )
         return [
             Relaxed(float(bound), w / rows.unit, r * rows.unit, shares, float(price))
@@ -180,7 +180,7 @@ class TrueSubsets:
             curvature = self._loss.second_derivative(self._y, z + b)
             low, high = (low, b) if slope > 0.0 else (b, high)
             step = -slope / max(float(self._weight @ at_least(curvature, self._loss.least_curvature)), 1e-300)
-            if not low < b + step < high:  # a loss of changing curvature: halve the interval, or go and find its end
+            if abs(step) > reach or not low < b + step < high:  # changing curvature: halve the interval, or find its end
                 step = 0.5 * (low + high) - b if np.isfinite(high - low) else -np.sign(slope) * reach
                 reach *= 2.0
             if abs(step) <= 1e-15 * (1.0 + abs(b)):
