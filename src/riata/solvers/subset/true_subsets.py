@@ -180,7 +180,8 @@ class TrueSubsets:
             curvature = self._loss.second_derivative(self._y, z + b)
             low, high = (low, b) if slope > 0.0 else (b, high)
             step = -slope / max(float(self._weight @ at_least(curvature, self._loss.least_curvature)), 1e-300)
-            if abs(step) > reach or not low < b + step < high:  # changing curvature: halve the interval, or find its end
+            inside = abs(step) <= reach and low < b + step < high
+            if not inside:  # a loss of changing curvature: halve the interval, or go and find its end
                 step = 0.5 * (low + high) - b if np.isfinite(high - low) else -np.sign(slope) * reach
                 reach *= 2.0
             if abs(step) <= 1e-15 * (1.0 + abs(b)):
