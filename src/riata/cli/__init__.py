@@ -10,6 +10,6 @@ from riata.cli.group import main
 
 __all__ = ["data", "fit", "machine", "main", "models", "paths", "reproduce", "warmup"]
 
-# Buffers that Arrow makes for itself would be kept for a while once they are freed, beyond any budget; it reads this when
-# it is loaded, and none of the imports above does that.
+# Buffers that Arrow makes for itself would be kept for a while once they are freed, beyond any budget; it reads this
+# when it is loaded, which none of the imports above does.
 os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")
