@@ -95,3 +95,22 @@ def test_where_parts_are_relaxed_one_by_one():
         subsets = TrueSubsets.of(problem, k, 1.0, None)
         assert subsets.together is None
         assert subsets.at_once == 4
+
+
+def test_parts_that_start_too_far_out_start_anew():
+    """Coefficients that made up for each other, some of which are out by now, where exp overflows."""
+    problem, _ = make_problem(some_rows(1, "poisson"), Spec(k=K, loss="poisson", ridge=0.1))
+    subsets = TrueSubsets.of(problem, K, 1.0, None)
+    free = Node(np.zeros(8, dtype=np.int8), np.zeros(8), 0.1)
+    anew, as_anew = subsets.relaxed_together([free, free], [K, K], np.inf)
+    near, far = subsets.relaxed_together([free, free._replace(w=np.full(8, 1e4))], [K, K], np.inf)
+    assert 0.0 < anew.bound == as_anew.bound == near.bound == far.bound
+
+
+def test_the_intercept_is_found_where_margins_are_certain():
+    """One row is far from all others, so that none of them has a slope that tells where they are."""
+    problem, _ = make_problem(some_rows(0, "logistic"), Spec(k=K, loss="logistic", ridge=0.1))
+    subsets = TrueSubsets(problem, K)
+    margins = np.where(np.arange(60) == 0, 5000.0, np.linspace(-802.0, -798.0, 60))
+    slopes = subsets._loss.derivative(subsets._y, subsets._centred(margins))
+    assert abs(subsets._weight @ slopes) < 1e-12

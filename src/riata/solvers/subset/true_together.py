@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import Array, at_least, namespace
+from riata.arrays import Array, at_least, namespace, to_host
 from riata.losses import Loss
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING
 from riata.solvers.subset.relaxed_together import Evaluated, Parts, Patience, SplitQuadratic
@@ -51,11 +51,23 @@ class Rows:
         columns, paid = send(X / unit), send(ridge / unit**2)
         return cls(loss, columns, send(y), send(weight), paid, b is not None, b or 0.0, curvature, rounding, unit, send)
 
+    def started(self, w: np.ndarray) -> np.ndarray:
+        """Coefficients, a row for each part, or none where they are worse than none.
+
+        They made up for each other, and some are out by now: far from there exp overflows, and curvatures tell nothing.
+        """
+        z = self.send(w * self.unit) @ self.X.T
+        empty = namespace(z).zeros_like(z[:1, :])
+        losses, least = (self._losses(margins + self._centred(margins)) for margins in (z, empty))
+        return np.where((to_host(losses) <= to_host(least))[:, None], w, 0.0)
+
+    def _losses(self, z: Array) -> Array:
+        return namespace(z).sum(self.weight * self.loss.value(self.y, z), axis=1)
+
     def about(self, w: np.ndarray) -> "SplitTrue":
         """The loss, by quadratics about these coefficients: a row for each part."""
         z = self.send(w * self.unit) @ self.X.T
-        xp, X = namespace(z), self.X
-        b = self.centring(z, 0.0 * z[:, :1] + self.b)
+        xp, X, b = namespace(z), self.X, self._centred(z)
         D = xp.mean(self.loss.second_derivative(self.y, z + b), axis=0)
         D = self.weight * xp.clip(LARGER * D, LEAST * self.curvature, self.loss.curvature)
         G = X.T @ (D[:, None] * X)
@@ -64,6 +76,10 @@ class Rows:
             G = G - by_d[:, None] * by_d[None, :] / xp.sum(D)
         quadratic = SplitQuadratic.of(G, 0.0 * self.ridge, self.ridge, 0.0, self.send)
         return SplitTrue(self, quadratic, b)
+
+    def _centred(self, z: Array) -> Array:
+        """Intercepts at which slopes sum to zero, or nearly, from that without features."""
+        return self.centring(z, namespace(z).full_like(z[:, :1], self.b))
 
     def centring(self, z: Array, b: Array) -> Array:
         """Intercepts at which slopes sum to zero, or nearly, from others."""
