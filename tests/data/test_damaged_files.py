@@ -102,6 +102,8 @@ SPARSE = {
     "negative width": {"shape": np.array([30, -6])},
     "another format": {"format": b"csc"},
     "a format that is no text": {"format": np.arange(3)},
+    "a format of many numbers": {"format": np.arange(100.0)},
+    "a format of several lines": {"format": "csr\n"},
     "a format that is a record": {"format": np.zeros((), np.dtype([("a", "f8")]))},
     "a format of bare bytes": {"format": np.zeros((), "V8")},
     "too few names": {"feature_names": np.array(["a", "b"])},

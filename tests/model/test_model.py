@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -164,6 +165,24 @@ def test_lists_in_lists_without_end_are_no_model(tmp_path):
     (tmp_path / "m.json").write_text("[" * 10**5)
     with pytest.raises(ModelFileError, match="not JSON"):
         riata.load_model(tmp_path / "m.json")
+
+
+def test_lists_that_are_none_any_more(tmp_path):
+    """Only the first of the two columns was looked at."""
+    rows = pa.table(
+        {"doc_indices": [[0], [1], [0, 1]] * 9, "doc_values": [[1.0], [2.0], [1.0, 3.0]] * 9, "y": [1.0, 2.0, 4.0] * 9}
+    )
+    model = riata.SparseRegressor(alpha=0.01).fit(riata.open(rows, target="y")).to_model()
+    flat = rows.set_column(1, "doc_values", pa.array([1.0, 2.0, 4.0] * 9))
+    with pytest.raises(DataError, match="'doc_values' is of double here, where the model has lists of numbers"):
+        list(model.rows(flat, need_target=False).visit())
+
+
+def test_a_target_whose_name_no_file_can_have(frame):
+    rows = riata.open(frame.assign(**{"x" * 5000: frame["a"]}), target="x" * 5000)
+    model = riata.SparseRegressor(alpha=0.05).fit(rows).to_model()
+    with pytest.raises(DataError, match="has no column 'xxx"):
+        model.rows(frame)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

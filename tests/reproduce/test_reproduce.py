@@ -20,7 +20,7 @@ import reproduction
 from browser import chromium, opened
 from reproduction import EFFORT
 from riata.cli import main
-from riata.errors import OptionError
+from riata.errors import DataError, OptionError
 from riata.losses.squared import Squared
 from riata.reproduce.algorithms import ALGORITHMS, PAPERS
 from riata.reproduce.claims import claims
@@ -157,6 +157,16 @@ def test_a_finished_run_runs_nothing(finished, uci):
     cells = plan(Settings(findings.facts, quick=True, seeds=2))
     again = run_cells(cells, load_rows(str(uci)), Store(out), progress=lambda *_: pytest.fail("ran again"))
     assert again == findings.results
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[1]", b"[" * 100_000])
+def test_a_damaged_cell_is_a_sentence(content, tmp_path):
+    cell, store = fits_of()[0], Store(tmp_path)
+    store.open(FULL)
+    assert store.get(cell) is None
+    (tmp_path / "cells" / f"{cell.key}.json").write_bytes(content)
+    with pytest.raises(DataError, match=r"is damaged: remove it, and the same command goes on"):
+        store.get(cell)
 
 
 def test_other_settings_are_refused(finished, uci):

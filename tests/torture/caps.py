@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import platformdirs
 
+from riata.cli import main as riata  # before Arrow is loaded, as in a command: it says how memory is returned
 from torture.cap_files import CONVERTED, KINDS, make
 
 HERE = Path(__file__).parents[1]
@@ -148,7 +149,6 @@ def _in_this_process(commands: list[list[str]]) -> None:
     import io
     import resource
 
-    from riata.cli import main as riata
     from riata.machine import peak_rss_mb
 
     held = 0.0

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import reproduction
+
 OLD = b"what was there before"
 
 
@@ -51,6 +53,18 @@ def text(path: Path) -> Any:
     return path.read_text(encoding="utf-8")
 
 
+def experiment(path: Path) -> Any:
+    """All that the fits of the experiment say but for how long they took, which files there are, and a whole page."""
+    fits = {file.name: json.loads(file.read_bytes()) for file in path.parent.glob("cells/fit-*.json")}
+    for fit in fits.values():
+        fit.pop("seconds", None)
+        fit["trace"] = [
+            {name: value for name, value in note.items() if name != "seconds"} for note in fit.get("trace", [])
+        ]
+    names = sorted(str(file.relative_to(path.parent)) for file in path.parent.rglob("*"))
+    return fits, names, page(path)
+
+
 READ = ("--no-cache", "--drop", "other,trials,successes")
 DATA = ("rows.csv", "--target", "y", *READ)
 ALPHA = ("--alpha", "0.01")
@@ -81,6 +95,7 @@ OTHERS = {  # that begin anew
     "polish": (*DATA, "--solver", "online", *ALPHA, "--polish"),
     "debias": (*DATA, *ALPHA, "--debias"),
 }
+EXPERIMENT = ("reproduce", "--data", "uci", "--out", "run", "--quick")
 
 
 def trials() -> list[Trial]:
@@ -96,6 +111,7 @@ def trials() -> list[Trial]:
         Trial("path", ("path", *DATA, "--n-alphas", "20", "--json", "--out", "path.csv"), "path.csv", text),
         Trial("convert", ("convert", *DATA, "rows.arrow"), "rows.arrow", arrow),
         Trial("statistics", ("statistics", *DATA, "rows.npz"), "rows.npz", archive),
+        Trial("reproduce", EXPERIMENT, "run/index.html", experiment, True),
         Trial("predict as CSV", ("predict", "model.json", "rows.csv", "--no-cache", "--out", "p.csv"), "p.csv", text),
         Trial("predict as Parquet", ("predict", "model.json", "rows.csv", "--out", "p.parquet"), "p.parquet", parquet),
     ]  # fmt: skip
@@ -112,6 +128,7 @@ def make_rows(folder: Path) -> None:
     X = np.sqrt(0.5) * (rng.normal(size=(80, 1)) + rng.normal(size=(80, 60)))
     y = 0.3 * X[:, :12].sum(axis=1) + rng.normal(size=80)
     _write(folder / "hard.csv", [*(f"x{j}" for j in range(60)), "y"], np.column_stack([X, y]))
+    reproduction.write_uci(folder / "uci")
 
 
 def _write(path: Path, names: list[str], rows: np.ndarray) -> None:

@@ -9,6 +9,7 @@ import time
 import traceback
 from pathlib import Path
 
+import reproduction
 from riata.cli import main as riata
 from riata.files import TEMPORARY
 from torture.commands import OLD, Trial, make_rows, trials
@@ -33,6 +34,8 @@ def prepare(folder: Path) -> None:
     import riata.reporting.terminal.summary
     import riata.training.train  # noqa: F401
 
+    for (module, name), value in reproduction.SMALLER.items():
+        setattr(module, name, value)
     (folder / "source").mkdir()
     make_rows(folder / "source")
     os.environ["RIATA_CACHE"] = str(folder / "cache")
@@ -105,6 +108,7 @@ def torture(trial: Trial, how: str, expected: tuple, place: Path, chance: random
     """One round; how often the command was ended before its time."""
     content, seconds, size = expected
     fill(place, place.parent)
+    (place / trial.out).parent.mkdir(exist_ok=True)
     (place / trial.out).write_bytes(OLD)
     struck = 0
     for _ in range(CHAIN if trial.checkpoints and how == "SIGKILL" else 1):

@@ -3,6 +3,7 @@
 import contextlib
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,6 +82,26 @@ def test_a_checkpoint_that_is_not_as_it_was_written_is_not_used(tmp_path, spoil)
         checkpoints.load()
     checkpoints.save(saved(2))  # over the damaged one, which becomes the one before
     assert checkpoints.load().facts["b"] == saved(2).facts["b"]
+
+
+@pytest.mark.parametrize("name", ["facts", "digest", "array.w"])
+def test_a_member_that_is_no_array_is_damage(tmp_path, name):
+    """NumPy gives it as bytes."""
+    checkpoints = Checkpoints(tmp_path, {})
+    checkpoints.save(saved(1))
+    path = tmp_path / "checkpoint.npz"
+    with zipfile.ZipFile(path) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, content in members.items():
+            archive.writestr(member, content[1:] if member == f"{name}.npy" else content)
+    with pytest.raises(CheckpointError, match="damaged"):
+        checkpoints.load()
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, content in members.items():  # a header without an end, which NumPy then takes for an older one
+            archive.writestr(member, content.replace(b"}", b" ") if member == f"{name}.npy" else content)
+    with pytest.raises(CheckpointError, match="damaged"):
+        checkpoints.load()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
@@ -291,6 +312,9 @@ def test_made_up_checkpoints_of_best_k_are_refused_before_compiled_code_sees_the
         checkpoints.save(Saved(good.arrays | {name: wrong}, good.facts))
         with pytest.raises(CheckpointError, match="damaged"):
             fit(data, replace(spec, resume=True))
+    checkpoints.save(Saved(good.arrays | {"model._unit": np.zeros_like(good.arrays["model._unit"])}, good.facts))
+    with pytest.raises(CheckpointError, match=r"'model\._unit' is not positive"):
+        fit(data, replace(spec, resume=True))
     for name, wrong in (("rounds", "many"), ("reduction", "many"), ("reduction", np.nan)):
         checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))
         with pytest.raises(CheckpointError, match=name):
@@ -306,14 +330,67 @@ def test_made_up_checkpoints_of_the_sketch_neither_hang_nor_pass(tmp_path, data)
     full = np.zeros_like(good.arrays["memory.table"])
     more = np.append(good.arrays["memory.free"][:-1], len(good.arrays["memory.ids"])).astype(np.int32)
     elsewhere = np.where(good.arrays["memory.ids"] >= 0, 2**31 - 1, -1)
-    for name, wrong in (("table", full), ("free", more), ("review", np.array([-0.5])), ("ids", elsewhere)):
+    lost, twice = good.arrays["memory.ids"].copy(), good.arrays["memory.ids"].copy()
+    taken = np.flatnonzero(lost >= 0)
+    lost[taken[0]], twice[taken[0]] = -1, twice[taken[1]]
+    for name, wrong in (
+        ("table", full),
+        ("free", more),
+        ("review", np.array([-0.5])),
+        ("ids", elsewhere),
+        ("ids", lost),
+        ("ids", twice),
+    ):
         checkpoints.save(Saved(good.arrays | {f"memory.{name}": wrong}, good.facts))
         with pytest.raises(CheckpointError, match=f"damaged: '{name}'"):
             fit(data, replace(spec, resume=True))
-    for name, wrong in (("seconds", -np.inf), ("passes", np.inf)):
+    for name, past in (("piece", np.ones(1, np.int64)), ("review", np.ones(1))):  # long over: they are due at once
+        checkpoints.save(Saved(good.arrays | {f"memory.{name}": past}, good.facts))
+        assert np.isfinite(fit(data, replace(spec, resume=True)).result.coef).all()
+    for name, wrong in (("seconds", -np.inf), ("passes", np.inf), ("done", 2**31), ("done", -1)):
         checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))
         with pytest.raises(CheckpointError, match=name):
             fit(data, replace(spec, resume=True))
+
+
+def test_a_made_up_curvature_of_other_features_is_refused(tmp_path, rng):
+    X = rng.normal(size=(40, 300))
+    data = InMemory(X, X[:, :6].sum(axis=1) + rng.normal(size=40))
+    spec = Spec(alpha_ratio=0.01, loss="squared", max_passes=3, tol=1e-14, checkpoint=tmp_path, every=0.0)
+    fit(data, spec)
+    checkpoints = checkpoints_of(data, spec)
+    good = checkpoints.load()
+    features = good.arrays["features"]
+    assert len(good.arrays["H.features"]) > 1
+    for wrong in (features[:1], features[::-1].copy()):
+        checkpoints.save(Saved(good.arrays | {"features": wrong}, good.facts))
+        with pytest.raises(CheckpointError, match="damaged: the features whose curvature is known"):
+            fit(data, replace(spec, resume=True))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_made_up_rows_of_a_batch_are_refused(tmp_path, rng, sparse):
+    """A pass may end in the middle of a batch, some rows of which are saved."""
+    X = rng.normal(size=(200, 8)) * (rng.random((200, 8)) < 0.5)
+    data = InMemory(sp.csr_array(X) if sparse else X, X[:, 0] + rng.normal(size=200))
+    spec = Spec(k=2, solver="hsg-ht", loss="squared", max_passes=3, seed=0, tol=0.0, checkpoint=tmp_path, every=0.0)
+    fit(data, spec)
+    checkpoints = checkpoints_of(data, spec)
+    good = checkpoints.load()
+    name = "chunk.data" if sparse else "chunk.X"
+    numbers = good.arrays[name]
+    for wrong in (numbers.astype("S3"), numbers.astype(bool), np.full_like(numbers, np.nan), numbers[:-1]):
+        checkpoints.save(Saved(good.arrays | {name: wrong}, good.facts))
+        with pytest.raises(CheckpointError, match="damaged"):
+            fit(data, replace(spec, resume=True))
+    checkpoints.save(Saved(good.arrays, good.facts | {"size": np.inf}))
+    with pytest.raises(CheckpointError, match="damaged: its 'size' is not positive"):
+        fit(data, replace(spec, resume=True))
+    if sparse:
+        for part, wrong in (("indices", np.zeros_like), ("indptr", np.ones_like)):
+            checkpoints.save(Saved(good.arrays | {f"chunk.{part}": wrong(good.arrays[f"chunk.{part}"])}, good.facts))
+            with pytest.raises(CheckpointError, match="damaged"):
+                fit(data, replace(spec, resume=True))
 
 
 def test_a_made_up_checkpoint_that_leads_to_a_division_by_zero_is_refused(tmp_path, data):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from riata import __version__
-from riata.errors import OptionError
+from riata.errors import DataError, OptionError
 from riata.files import replacing
 from riata.reproduce.plan import Cell, Settings
 
@@ -58,6 +58,10 @@ class Store:
             value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except (OSError, ValueError, RecursionError):  # of no text, or of no JSON
+            value = {}
+        if not isinstance(value, dict) or not value:
+            raise DataError(f"{path} is damaged: remove it, and the same command goes on without it")
         return value
 
     def _write(self, path: Path, value: dict[str, Any]) -> None:

@@ -74,6 +74,12 @@ def check_positive(facts: dict[str, Any], name: str) -> None:
         raise _damaged(f"its {name!r} is not positive")
 
 
+def check_all_positive(values: np.ndarray, name: str) -> None:
+    """Refuse an array by which others are divided that is not positive."""
+    if not (values > 0.0).all():
+        raise _damaged(f"{name!r} is not positive")
+
+
 def _damaged(reason: str) -> CheckpointError:
     return CheckpointError(
         f"the checkpoint is not of this fit, or it is damaged: {reason}; start again without resuming"

@@ -29,7 +29,7 @@ from riata.solvers.iterate import Saved
 
 VERSION = 5
 NEWEST, BEFORE = "checkpoint.npz", "checkpoint.before.npz"
-UNREADABLE = (*DAMAGE, LookupError, TypeError)
+UNREADABLE = (*DAMAGE, AttributeError, LookupError, TypeError)
 
 
 @dataclass
@@ -79,6 +79,8 @@ class Checkpoints:
                     written = json.loads(text.tobytes())
                     arrays = {name.removeprefix("array."): content[name] for name in content if name[:6] == "array."}
                     digest = content["digest"].tobytes() if "digest" in content else b""
+                    if not all(isinstance(values, np.ndarray) for values in arrays.values()):
+                        continue  # a member that is no array is given as bytes
             except UNREADABLE:
                 continue
             if not isinstance(written, dict) or not isinstance(written.get("fingerprint"), dict):

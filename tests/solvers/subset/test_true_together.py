@@ -29,11 +29,16 @@ def some_rows(seed, loss, n=60, d=8):
     rng = np.random.default_rng(seed)
     X = (rng.normal(size=(n, d)) + rng.choice([0.0, 1.0]) * rng.normal(size=(n, 1))) * 10.0 ** rng.uniform(-2, 2, d)
     z = (X / X.std(axis=0))[:, :3] @ [1.0, -1.0, 0.7] + rng.normal(size=n)
-    y = 3.0 * z + 5.0 if loss == "huber" else np.where(z > np.quantile(z, rng.choice([0.5, 0.9])), 1.0, -1.0)
+    if loss == "huber":
+        y = 3.0 * z + 5.0
+    elif loss in ("poisson", "gamma"):
+        y = np.exp(z / z.std()) if loss == "gamma" else rng.poisson(np.exp(z / z.std())).astype(float)
+    else:
+        y = np.where(z > np.quantile(z, rng.choice([0.5, 0.9])), 1.0, -1.0)
     return InMemory(X, y, rng.uniform(0.5, 2.0, n))
 
 
-@pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "huber"])
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "huber", "poisson", "gamma"])
 @pytest.mark.parametrize("send", [None, array_api_strict.asarray], ids=["numpy", "strict"])
 def test_bounds_hold_and_are_as_good_as_one_by_one(loss, send):
     short = []
@@ -70,7 +75,7 @@ def test_bounds_hold_and_are_as_good_as_one_by_one(loss, send):
     assert np.median(short) < 1e-3
 
 
-@pytest.mark.parametrize("loss", ["logistic", "huber"])
+@pytest.mark.parametrize("loss", ["logistic", "huber", "poisson"])
 def test_a_search_on_a_device_ends_at_the_same_model(loss):
     data, spec = some_rows(2, loss, 100, 25), Spec(k=4, loss=loss, ridge=0.003, certify=True)
     here = fit(data, spec).result
@@ -83,15 +88,29 @@ def test_a_search_on_a_device_ends_at_the_same_model(loss):
 
 
 def test_where_parts_are_relaxed_one_by_one():
-    """With limits on coefficients, by a loss of any curvature, or with hardly more columns than may come in."""
+    """With limits on coefficients, or with hardly more columns than may come in."""
     data, spec = some_rows(0, "logistic"), Spec(k=K, loss="logistic", ridge=0.1)
-    counts = InMemory(data.X, np.arange(60.0) % 4)
-    for other, of, k in (
-        (replace(spec, coef_limit=2.0), data, K),
-        (replace(spec, loss="poisson"), counts, K),
-        (spec, data, 7),
-    ):
-        problem, _ = make_problem(of, other)
+    for other, k in ((replace(spec, coef_limit=2.0), K), (spec, 7)):
+        problem, _ = make_problem(data, other)
         subsets = TrueSubsets.of(problem, k, 1.0, None)
         assert subsets.together is None
         assert subsets.at_once == 4
+
+
+def test_parts_that_start_too_far_out_start_anew():
+    """Coefficients that made up for each other, some of which are out by now, where exp overflows."""
+    problem, _ = make_problem(some_rows(1, "poisson"), Spec(k=K, loss="poisson", ridge=0.1))
+    subsets = TrueSubsets.of(problem, K, 1.0, None)
+    free = Node(np.zeros(8, dtype=np.int8), np.zeros(8), 0.1)
+    anew, as_anew = subsets.relaxed_together([free, free], [K, K], np.inf)
+    near, far = subsets.relaxed_together([free, free._replace(w=np.full(8, 1e4))], [K, K], np.inf)
+    assert 0.0 < anew.bound == as_anew.bound == near.bound == far.bound
+
+
+def test_the_intercept_is_found_where_margins_are_certain():
+    """One row is far from all others, so that none of them has a slope that tells where they are."""
+    problem, _ = make_problem(some_rows(0, "logistic"), Spec(k=K, loss="logistic", ridge=0.1))
+    subsets = TrueSubsets(problem, K)
+    margins = np.where(np.arange(60) == 0, 5000.0, np.linspace(-802.0, -798.0, 60))
+    slopes = subsets._loss.derivative(subsets._y, subsets._centred(margins))
+    assert abs(subsets._weight @ slopes) < 1e-12

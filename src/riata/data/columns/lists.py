@@ -14,6 +14,7 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
 from riata.data.columns.names import Numbered
 from riata.data.csr import canonical
+from riata.errors import DataError
 from riata.scipy_later import sparse as sp
 
 
@@ -117,6 +118,8 @@ def stem(column: str) -> str:
 
 def flatten(column: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
     """The concatenated numbers of all lists, and the length of each list."""
+    if not hasattr(column, "value_lengths"):
+        raise DataError(f"{name!r} is of {column.type} here, where the model has lists of numbers")
     if column.null_count:
         row = int(np.argmax(values_of(column.is_null())))
         raise BadRow(row, f"{name!r} has no list here; missing lists cannot be filled in")

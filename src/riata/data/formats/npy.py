@@ -265,9 +265,10 @@ class Npz(FileSource):
         """How many columns the sparse matrix has."""
         path = self.files[0].path
         kind = archive_value(archive, "format", b"csr")
-        if not isinstance(kind, bytes | str) or kind not in (b"csr", "csr"):
-            word = kind.decode(errors="replace") if isinstance(kind, bytes) else kind
-            raise DataError(f"{path} holds a {word} matrix; save it as csr, the only one read by rows")
+        word = kind.decode(errors="replace") if isinstance(kind, bytes) else kind
+        if not isinstance(word, str) or word != "csr":
+            known = word if isinstance(word, str) and word.isalpha() else "damaged"
+            raise DataError(f"{path} holds a {known} matrix; save it as csr, the only one read by rows")
         parts = {name: layout_of(archive, name) for name in ("indptr", "indices", "data")}
         if any(
             len(part.shape) != 1 or (part.dtype.kind not in "iu" and name != "data") for name, part in parts.items()

@@ -1,5 +1,6 @@
 """Opening rows that are read: of files, frames and streams, by this process or by others."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -109,7 +110,7 @@ def _check_answers(rows: Source, source: Any, target: Any, encoding: Encoding) -
         return
     if isinstance(target, list) and encoding.target is not None and tuple(target) == encoding.target.numbers:
         target = target[0]  # none of them is here: they are no labels of rows
-    if rows.bare or not isinstance(target, str) or target in names or Path(target).exists():
+    if rows.bare or not isinstance(target, str) or target in names or os.path.exists(target):
         return
     where = source if isinstance(source, str | Path) else "the data"
     hint = did_you_mean(target, names) or "; to predict without answers use predict"

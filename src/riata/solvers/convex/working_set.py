@@ -98,6 +98,8 @@ class WorkingSetState:
         for name in ("features", "H.features"):
             check_indices(check_array(arrays, name, np.int64, (None,)), name, 0, d)
             check_set(arrays[name], name, np.arange(d))
+        if not np.array_equal(arrays["features"][:m], arrays["H.features"]):
+            raise ValueError("the features whose curvature is known are not the first ones")
         of_b: Any = float if n_outputs == 1 else list[float]
         check_facts(facts, {"b": of_b, "H.weight": float, "known_F": float, "known_b": of_b, "least_gap": float,
                             "idle": int, "steps": int, "slope_unit": float | None, "tangent": bool})  # fmt: skip

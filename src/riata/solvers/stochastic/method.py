@@ -216,6 +216,8 @@ def resumed_run_state(saved: Saved, method: Method, data: Dataset) -> RunState:
     for name, (least, below) in method.bounds(data.n_features).items():
         check_indices(arrays[f"memory.{name}"], name, least, below)
     check_facts(facts, {"b": float, "steps": int, "largest": float, "done": int, "progressive": list[float]})
+    if not 0 <= facts["done"] <= len(first.chunks):  # with more, a pass would never end
+        raise ValueError(f"{facts['done']} chunks are done, of {len(first.chunks)}")
     memory = {name.removeprefix("memory."): values for name, values in arrays.items() if name.startswith("memory.")}
     method.check(memory)
     rng = np.random.default_rng()

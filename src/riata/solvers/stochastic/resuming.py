@@ -10,6 +10,7 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.csr import check_entries
+from riata.errors import DataError
 from riata.matrices.host import from_parts
 from riata.solvers.iterate import Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, restoring
@@ -55,8 +56,16 @@ def chunk_of(arrays: dict[str, np.ndarray], n_features: int) -> Chunk | None:
     parts = {name.removeprefix("chunk."): part for name, part in arrays.items() if name.startswith("chunk.")}
     y = check_array(arrays, "chunk.y", np.float64, (None, 2) if arrays["chunk.y"].ndim == 2 else (None,))
     weight = check_array(arrays, "chunk.weight", np.float64, y.shape[:1])
+    numbers = parts["X" if "X" in parts else "data"]
+    kind = np.float32 if numbers.dtype == np.float32 else np.float64
     if "X" in parts:
-        check_array(arrays, "chunk.X", parts["X"].dtype, (len(y), n_features))
-    elif {"data", "indices", "indptr"} <= parts.keys():
-        check_entries(parts["indptr"], parts["indices"], n_features, len(y), len(parts["data"]))
+        check_array(arrays, "chunk.X", kind, (len(y), n_features))
+    else:
+        check_array(arrays, "chunk.data", kind, (None,))
+        try:
+            ordered = check_entries(parts["indptr"], parts["indices"], n_features, len(y), len(numbers))
+        except DataError:
+            ordered = False
+        if not ordered:
+            raise ValueError("indices of its rows are not as a fit saves them")
     return Chunk(from_parts(parts, (len(y), n_features)), y, weight)

@@ -71,8 +71,13 @@ class Subsets(Protocol):
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         """What each column can lower the plane of a relaxation by."""
 
-    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
-        """The least objective of a model of these columns, and the weights of all columns there."""
+    def refitted(
+        self, members: np.ndarray, start: np.ndarray | None = None, below: float = np.inf
+    ) -> tuple[float, np.ndarray]:
+        """The least objective of a model of these columns, and the weights of all columns there.
+
+        It may start at given weights, and end early where it will not be below a number.
+        """
 
 
 class _Half(NamedTuple):
@@ -296,7 +301,8 @@ class _Search:
             return
         bound = max(relaxed.bound, least)
         if bound < self.target:
-            self._try(np.append(np.flatnonzero(state == 1), free[np.argsort(-relaxed.shares[free])[:left]]))
+            first = free[np.argsort(-relaxed.shares[free])[:left]]
+            self._try(np.append(np.flatnonzero(state == 1), first), relaxed.w)
         if bound >= self.target:
             self._floor = min(self._floor, bound)
             return
@@ -311,7 +317,7 @@ class _Search:
     def _last(self, members: np.ndarray, least: float) -> None:
         """Try the only model of a part that can be the best; where its refit may not be exact, its bound counts."""
         if self.subsets.exact:
-            self._try(members)
+            self._try(members, None)
             return
         objective, w = self.subsets.refitted(members)
         self._take(members, objective)
@@ -319,13 +325,13 @@ class _Search:
         state[members] = 1
         self._floor = min(self._floor, max(least, self.subsets.relaxed(Node(state, w), 0, self.target).bound))
 
-    def _try(self, members: np.ndarray) -> None:
+    def _try(self, members: np.ndarray, start: np.ndarray | None) -> None:
         """Refit a model, unless it has been tried."""
         members = np.sort(members)
         key = members.tobytes()
         if key not in self._tried:
             self._tried.add(key)
-            self._take(members, self.subsets.refitted(members)[0])
+            self._take(members, self.subsets.refitted(members, start, self.state.objective)[0])
 
     def _take(self, members: np.ndarray, objective: float) -> None:
         """Keep a model if it is better."""

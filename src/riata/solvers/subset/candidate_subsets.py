@@ -70,7 +70,9 @@ class CandidateSubsets:
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         return self._costs.reliefs(self._over_all.plane(relaxed.w, relaxed.r).slopes)
 
-    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
+    def refitted(
+        self, members: np.ndarray, start: np.ndarray | None = None, below: float = np.inf
+    ) -> tuple[float, np.ndarray]:
         self._add(members)
         H, h = self._candidates.among(members), self._model.h[members]
         w = np.zeros(self.n_columns)

@@ -28,7 +28,9 @@ class QuadraticGroups:
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         return self._quadratic.costs.reliefs(self._quadratic.plane(relaxed.w, relaxed.r).slopes)
 
-    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
+    def refitted(
+        self, members: np.ndarray, start: np.ndarray | None = None, below: float = np.inf
+    ) -> tuple[float, np.ndarray]:
         columns = np.flatnonzero(np.isin(self._groups, members))
         G, c, ridge = self._quadratic.G, self._quadratic.c[columns], self._quadratic.costs.ridge[columns]
         w = np.zeros(self.n_weights)
@@ -44,10 +46,12 @@ class TrueGroups(TrueSubsets):
         assert self.costs.groups is not None
         self.n_columns = int(self.costs.groups.max()) + 1
 
-    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
+    def refitted(
+        self, members: np.ndarray, start: np.ndarray | None = None, below: float = np.inf
+    ) -> tuple[float, np.ndarray]:
         taken = np.zeros(self.n_columns)
         taken[members] = 1.0
-        return super().refitted(np.flatnonzero(self._of_columns(taken)))
+        return super().refitted(np.flatnonzero(self._of_columns(taken)), start, below)
 
     def _of_columns(self, state: np.ndarray) -> np.ndarray:
         assert self.costs.groups is not None

@@ -13,25 +13,26 @@ for the rows of a support they are made for `at_once` columns at a time, a pass 
 Other losses are damped, by DAMPING / 2 * mean(D) * var(x_j) (w_j - w0_j)^2 for every feature: rows that a model
 predicts with near certainty have hardly any curvature, and the others may be fewer than the features of a support.
 
-Features that are always in are at their best, as the intercept is: H and h are what they leave of the others' (a Schur
-complement), and they themselves are as columns that do not vary, which nobody chooses; nor is a feature chosen that
-they explain. So supports here are of the others.
+Features that are always in are at their best, as the intercept is (`always_in`): H and h are what they leave of the
+others', and they themselves are as columns that do not vary, which nobody chooses; nor is a feature chosen that they
+explain. So supports here are of the others.
 
 Weights and products here are in units that give H a unit diagonal; `coefficients` converts to those of the data.
 """
 
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from riata.arrays import Array, at_least, namespace
-from riata.data.chunk import Chunk
 from riata.data.in_memory import InMemory
 from riata.kernels.subset import swap_gains
 from riata.objective import Problem
-from riata.solvers.saved_checks import Shape, check_array, check_indices, check_set
+from riata.solvers.saved_checks import Shape, check_all_positive, check_array, check_indices, check_set
+from riata.solvers.subset.always_in import AlwaysIn
+from riata.solvers.subset.local_rows import LocalRows
 from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.refit import Fitted, solved
 from riata.solvers.subset.relaxation import Quadratic
@@ -39,9 +40,11 @@ from riata.solvers.subset.subset import COLLINEAR, Subset, independent
 from riata.threads import one_blas_thread
 
 DAMPING = 1e-8  # less than COLLINEAR, so that equal columns remain collinear
-DROPPED_CURVATURE = 1e-6  # of the largest: rows of less are left out, where the quadratic is an approximation anyway
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 NOTHING = np.empty(0, dtype=np.int64)
+NUMBERS, VECTORS = ("b", "loss", "_intercept_step"), ("w", "_shift", "_by_d", "_centre", "_unit", "_diagonal", "h")
+ROWS = ("_place", "_rows", "candidates", "_among")
+ALWAYS = tuple(field.name for field in fields(AlwaysIn))
 
 
 class Outlook(NamedTuple):
@@ -55,15 +58,13 @@ class Outlook(NamedTuple):
 
 def _shapes(arrays: dict[str, np.ndarray], d: int) -> dict[str, tuple[type, Shape]]:
     """The types and shapes of the arrays of a quadratic of d features."""
-    n, m = len(arrays["model.candidates"]), len(arrays["model._kept"])
-    vectors = ("w", "_shift", "_by_d", "_centre", "_unit", "_diagonal", "h")
+    n, m = len(arrays["model.candidates"]), len(arrays["model.always.columns"])
     return {
-        **dict.fromkeys(("b", "loss", "_intercept_step"), (np.float64, ())),
-        **dict.fromkeys(vectors, (np.float64, (d,))),
+        **dict.fromkeys(NUMBERS, (np.float64, ())), **dict.fromkeys(VECTORS, (np.float64, (d,))),
         "_place": (np.int64, (d,)), "_rows": (np.float64, (None, d)),
         "candidates": (np.int64, (n,)), "_among": (np.float64, (n, n)),
-        "_kept": (np.int64, (m,)), "_by_kept": (np.float64, (m, d)), "_kept_root": (np.float64, (m, m)),
-        "_kept_step": (np.float64, (m,)),
+        "always.columns": (np.int64, (m,)), "always.explained": (np.float64, (m, d)),
+        "always.root": (np.float64, (m, m)), "always.step": (np.float64, (m,)),
     }  # fmt: skip
 
 
@@ -85,13 +86,14 @@ class LocalQuadratic:
         self._rows_ahead = not data.cheap_passes and at_once is None if rows_ahead is None else rows_ahead
         mean = data.moments.mean
         self._shift = mean if problem.fit_intercept else np.zeros(d)
+        self._local = rows = LocalRows(problem.loss, w, b, self._shift)
         support = self.others(np.flatnonzero(w))
         some = not self._rows_ahead and len(candidates) < d
         with_rows, always = NOTHING if some else np.union1d(support, candidates), problem.always_in
         multiplied = np.union1d(with_rows, always)
         large = len(multiplied) == d  # products, which have to be added up
         summed = data.sum_of_products if large and isinstance(data, InMemory) else data.sum
-        (loss, total, slope, by_u, by_d, squares), products = summed(lambda chunk: self._part(chunk, multiplied))
+        (loss, total, slope, by_u, by_d, squares), products = summed(lambda chunk: rows.sums(chunk, multiplied))
         n = data.total_weight
         self.loss = float(loss / n)  # at (w, b)
         self._by_d = by_d  # sum of D (x - shift)
@@ -106,7 +108,9 @@ class LocalQuadratic:
         self._unit = np.sqrt(np.where(norm2 > 0, norm2, 1.0))
         self._diagonal = np.where(norm2 > 0, 1.0, 0.0)
         gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
-        gradient = self._keep_always(always, products[np.searchsorted(multiplied, always)], gradient)
+        self._always = AlwaysIn.none(d)
+        if len(always):
+            gradient = self._keep_always(always, products[np.searchsorted(multiplied, always)], gradient)
         self._rows = np.empty((0, d))  # of H,
         self._place = np.full(d, -1)  # and each column's place in them (-1: none)
         self._store(with_rows, products[np.searchsorted(multiplied, with_rows)] if len(always) else products)
@@ -117,32 +121,19 @@ class LocalQuadratic:
             self.add_candidates(candidates)
 
     def _keep_always(self, always: np.ndarray, products: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """Leave the others what features that are always in do not explain; the gradient of the others, these at best.
-
-        `_by_kept` has L^-1 times the rows of H of those that are kept, none of which is a combination of the others,
-        where L L' is H among them.
-        """
-        d = len(self.w)
-        self._kept, self._by_kept = NOTHING, np.empty((0, d))
-        self._kept_root, self._kept_step = np.empty((0, 0)), np.empty(0)
-        if len(always) == 0:
-            return gradient
+        """Leave the others what those that are always in do not explain, and the gradient that is left of them."""
         rows = self._scaled(always, slice(None), products)
         rows[np.arange(len(always)), always] = self._diagonal[always]
         there = independent(rows[:, always])
-        kept, rows = always[there], rows[there]
-        inverse = np.linalg.inv(np.linalg.cholesky(rows[:, kept]))  # of L
-        by_kept, slopes = inverse @ rows, inverse @ (gradient / self._unit)[kept]
+        kept, slopes = AlwaysIn.of(always[there], rows[there], gradient / self._unit)
         if self.problem.loss.quadratic:  # elsewhere it is a scale, and only near the loss
             self.loss = max(self.loss - 0.5 * float(slopes @ slopes), 0.0)
-        gradient = gradient - self._unit * (slopes @ by_kept)
-        left = self._diagonal - np.einsum("kj,kj->j", by_kept, by_kept)
+        gradient = gradient - self._unit * (slopes @ kept.explained)
+        left = self._diagonal - np.einsum("kj,kj->j", kept.explained, kept.explained)
         varies = left > COLLINEAR
         varies[always] = False
         root = np.sqrt(np.where(varies, left, 1.0))
-        self._kept, self._kept_root = kept, inverse.T / self._unit[kept, None]
-        self._kept_step = -self._kept_root @ slopes
-        self._by_kept = np.where(varies, by_kept / root, 0.0)
+        self._always = kept.in_units(self._unit, np.where(varies, root, np.inf))
         self._unit = np.where(varies, self._unit * root, 1.0)
         self._diagonal = np.where(varies, 1.0, 0.0)
         return np.where(varies, gradient, 0.0)
@@ -152,16 +143,12 @@ class LocalQuadratic:
         always = self.problem.always_in
         return columns if len(always) == 0 else np.setdiff1d(columns, always)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What passes on other machines need of it: neither the data nor the rows of H."""
-        problem = Problem(None, self.problem.loss, None)  # type: ignore[arg-type] # (only its loss is used there)
-        return {"problem": problem, "w": self.w, "b": self.b, "_shift": self._shift}
-
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """All its attributes but the problem and the way it makes rows, for checkpoints."""
-        names = vars(self).keys() - {"problem", "_rows_ahead", "_at_once", "costs"}
-        return {f"model.{name}": np.asarray(getattr(self, name)) for name in names}
+        """All that passes found, for checkpoints."""
+        own = {name: np.asarray(getattr(self, name)) for name in (*NUMBERS, *VECTORS, *ROWS)}
+        always = {f"always.{name}": getattr(self._always, name) for name in ALWAYS}
+        return {f"model.{name}": array for name, array in (own | always).items()}
 
     @classmethod
     def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray], at_once: int | None = None) -> "LocalQuadratic":
@@ -169,9 +156,15 @@ class LocalQuadratic:
         model = cls.__new__(cls)
         model.problem, model._at_once = problem, at_once
         model._rows_ahead = not problem.data.cheap_passes and at_once is None
-        for name, (kind, shape) in _shapes(arrays, problem.data.n_features).items():
-            value = check_array(arrays, f"model.{name}", kind, shape)
-            setattr(model, name, value.copy() if value.ndim else value.item())
+        found = {
+            name: check_array(arrays, f"model.{name}", kind, shape)
+            for name, (kind, shape) in _shapes(arrays, problem.data.n_features).items()
+        }
+        for name in (*NUMBERS, *VECTORS, *ROWS):
+            setattr(model, name, found[name].copy() if found[name].ndim else found[name].item())
+        model._always = AlwaysIn(*(found[f"always.{name}"] for name in ALWAYS))
+        model._local = LocalRows(problem.loss, model.w, model.b, model._shift)
+        check_all_positive(model._unit, "model._unit")
         check_indices(model._place, "model._place", -1, len(model._rows))
         check_set(model.candidates, "model.candidates", np.arange(len(model.w)))
         return model
@@ -354,15 +347,11 @@ class LocalQuadratic:
         W = np.zeros((len(self.w), len(supports)))
         for column, support in enumerate(supports):
             W[support, column] = self.best_weights(support)
-        in_data = W / self._unit[:, None]
-
-        def part(chunk: Chunk) -> np.ndarray:
-            D = self._curvature(chunk)
-            return chunk.X.slopes(D[:, None] * chunk.X.margins(in_data, -self._shift @ in_data))
-
-        by_z = self.problem.data.sum(part) - np.outer(self._shift + self._centre, self._by_d @ in_data)
+        in_data, rows = W / self._unit[:, None], self._local
+        by_z = self.problem.data.sum(lambda chunk: chunk.X.slopes(rows.along(chunk, in_data)))
+        by_z -= np.outer(self._shift + self._centre, self._by_d @ in_data)
         products = by_z / self.problem.data.total_weight / self._unit[:, None] + self.costs.ridge[:, None] * W
-        products -= self._by_kept.T @ (self._by_kept @ W)
+        products -= self._always.times(W)
         squares = np.where((W != 0) | (self._diagonal == 0)[:, None], -np.inf, (self.h[:, None] - products) ** 2)
         largest: np.ndarray = squares.max(axis=1, initial=-np.inf)
         return largest
@@ -387,7 +376,7 @@ class LocalQuadratic:
         if len(always := self.problem.always_in):
             moved = ((w.T - self.w) * self._unit).T
             w.T[..., always] = self.w[always]
-            w.T[..., self._kept] += self._kept_step - (self._kept_root @ (self._by_kept @ moved)).T
+            w.T[..., self._always.columns] += self._always.moved(moved)
         return w, self.b + self._intercept_step - (w.T - self.w) @ (self._centre + self._shift)
 
     def _rows_of(self, columns: np.ndarray) -> np.ndarray:
@@ -402,18 +391,14 @@ class LocalQuadratic:
             product = weights @ self._rows[self._place[support]]
             return product
         w = weights / self._unit[support]
-        all_w = np.zeros_like(self.w)
+        all_w, rows = np.zeros_like(self.w), self._local
         all_w[support] = w
-
-        def part(chunk: Chunk) -> np.ndarray:
-            u = self._curvature(chunk) * chunk.X.margins(all_w, -self._shift @ all_w)
-            return chunk.X.centred_slopes(self._shift, u)
-
-        by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre
+        by_z = self.problem.data.sum(lambda chunk: chunk.X.centred_slopes(rows.shift, rows.along(chunk, all_w)))
+        by_z -= (self._by_d[support] @ w) * self._centre
         product = by_z / self.problem.data.total_weight / self._unit
         product[support] += self.costs.ridge[support] * weights
-        if len(self._kept):
-            product -= (self._by_kept[:, support] @ weights) @ self._by_kept
+        if len(self._always):
+            product -= self._always.times(all_w * self._unit)
             product[self._diagonal == 0.0] = 0.0
         return product
 
@@ -433,41 +418,14 @@ class LocalQuadratic:
             row -= by_d * off
         H /= self.problem.data.total_weight * self._unit[right]
         H /= self._unit[left, None]
-        if len(self._kept):
-            by_kept = self._by_kept[:, right]
-            for row, part in zip(H, self._by_kept[:, left].T, strict=True):
-                row -= part @ by_kept
+        if len(self._always):
+            self._always.take_off(H, left, right)
             H[self._diagonal[left] == 0.0] = 0.0
             H[:, self._diagonal[right] == 0.0] = 0.0
         return H
 
-    def _by_row(self, chunk: Chunk) -> tuple[Array, Array, Array]:
-        """s loss, s loss' and s loss'' of every row."""
-        y, weight, loss = chunk.y, chunk.weight, self.problem.loss
-        z = chunk.X.margins(self.w, self.b)
-        return weight * loss.value(y, z), weight * loss.derivative(y, z), self._curvature_at(chunk, z)
-
-    def _curvature(self, chunk: Chunk) -> Array:
-        """s loss'' of every row: that of a quadratic loss is the same at all margins."""
-        return self._curvature_at(chunk, chunk.y if self.problem.loss.quadratic else chunk.X.margins(self.w, self.b))
-
-    def _curvature_at(self, chunk: Chunk, z: Array) -> Array:
-        loss = self.problem.loss
-        D = chunk.weight * at_least(loss.second_derivative(chunk.y, z), loss.least_curvature)
-        if not loss.quadratic and namespace(D) is np:
-            D[D <= DROPPED_CURVATURE * D.max(initial=0.0)] = 0.0
-        return D
-
-    def _part(self, chunk: Chunk, columns: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
-        """What a chunk adds to the sums over its rows, and to the products of some columns with all."""
-        loss, u, D = self._by_row(chunk)
-        total = namespace(D).sum
-        sums = float(total(loss)), float(total(D)), float(total(u)), *chunk.X.sums(self._shift, u, D)
-        return sums, chunk.X.column_products(D, self._shift, columns)
-
     def _multiplied(self, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
         """Products of columns `left` with columns `right` (None: all), weighted by D: one pass."""
-        products: np.ndarray = self.problem.data.sum(
-            lambda chunk: chunk.X.column_products(self._curvature(chunk), self._shift, left, right)
-        )
+        rows = self._local
+        products: np.ndarray = self.problem.data.sum(lambda chunk: rows.products(chunk, left, right))
         return products

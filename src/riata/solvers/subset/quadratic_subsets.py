@@ -96,7 +96,9 @@ class QuadraticSubsets:
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         return self.quadratic.costs.reliefs(self.quadratic.plane(relaxed.w, relaxed.r).slopes)
 
-    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
+    def refitted(
+        self, members: np.ndarray, start: np.ndarray | None = None, below: float = np.inf
+    ) -> tuple[float, np.ndarray]:
         G, c, ridge = self.quadratic.G, self.quadratic.c[members], self.quadratic.costs.ridge[members]
         w = np.zeros(self.n_columns)
         w[members] = solved(G[np.ix_(members, members)] + np.diag(ridge), c)

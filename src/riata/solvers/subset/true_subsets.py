@@ -52,7 +52,8 @@ class TrueSubsets:
         X, self._y, weight = _host_arrays(data)
         self._weight = weight / weight.sum()
         self.scale, self._fit_intercept = data.moments.scale, problem.fit_intercept
-        self._X = (X - (data.moments.mean if problem.fit_intercept else 0.0)) / self.scale
+        self._mean = data.moments.mean if problem.fit_intercept else np.zeros(data.n_features)
+        self._X = (X - self._mean) / self.scale
         costs = Costs.of(problem)
         self.costs = Costs(costs.ridge / self.scale**2, costs.limit * self.scale, costs.groups)
         self._b = float(empty_intercept(problem))
@@ -68,7 +69,7 @@ class TrueSubsets:
         costs, loss, n = subsets.costs, problem.loss, subsets.n_columns
         if n > (LARGEST_TOGETHER if send is None else LARGEST_ON_DEVICE) or n <= k + 1 or costs.groups is not None:
             return subsets
-        if np.isfinite(costs.limit).any() or not (costs.ridge > 0.0).all() or not np.isfinite(loss.curvature):
+        if np.isfinite(costs.limit).any() or not (costs.ridge > 0.0).all():
             return subsets
         b = subsets._b if problem.fit_intercept else None
         X, y, weight = subsets._X, subsets._y, subsets._weight
@@ -93,19 +94,23 @@ class TrueSubsets:
     def relaxed_together(self, nodes: Sequence[Node], k: Sequence[int], target: float) -> list[Relaxed]:
         assert self._rows is not None
         rows, states = self._rows, np.array([node.state for node in nodes])
-        w, prices = np.array([node.w for node in nodes]), np.maximum([node.price for node in nodes], LEAST_PRICE)
-        split = rows.about(np.where(states < 0, 0.0, w))
-        found = relax_together(
-            split, states, np.array(k), w * rows.unit, prices, target, rows.send, PATIENCE, self._deadline
-        )
+        prices = np.maximum([node.price for node in nodes], LEAST_PRICE)
+        with np.errstate(over="ignore", invalid="ignore"):  # a step may be too long
+            w = rows.started(np.where(states < 0, 0.0, np.array([node.w for node in nodes])))
+            found = relax_together(
+                rows.about(w), states, np.array(k), w * rows.unit, prices, target, rows.send, PATIENCE, self._deadline
+            )
         return [
             Relaxed(float(bound), w / rows.unit, r * rows.unit, shares, float(price))
             for bound, w, r, shares, price in zip(*found, strict=True)
         ]
 
-    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
-        fit = self._refits.fit([members], [(np.zeros(len(members)), self._b)])[0]
+    def refitted(
+        self, members: np.ndarray, start: np.ndarray | None = None, below: float = np.inf
+    ) -> tuple[float, np.ndarray]:
         w = np.zeros(self.n_weights)
+        coef = (w if start is None else start)[members] / self.scale[members]
+        fit = self._refits.fit([members], [(coef, self._b - float(self._mean[members] @ coef))], below)[0]
         w[members] = fit.coef * self.scale[members]
         return float(fit.objective), w
 
@@ -175,7 +180,8 @@ class TrueSubsets:
             curvature = self._loss.second_derivative(self._y, z + b)
             low, high = (low, b) if slope > 0.0 else (b, high)
             step = -slope / max(float(self._weight @ at_least(curvature, self._loss.least_curvature)), 1e-300)
-            if not low < b + step < high:  # a loss of changing curvature: halve the interval, or go and find its end
+            inside = abs(step) <= reach and low < b + step < high
+            if not inside:  # a loss of changing curvature: halve the interval, or go and find its end
                 step = 0.5 * (low + high) - b if np.isfinite(high - low) else -np.sign(slope) * reach
                 reach *= 2.0
             if abs(step) <= 1e-15 * (1.0 + abs(b)):

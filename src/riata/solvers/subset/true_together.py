@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import Array, at_least, namespace
+from riata.arrays import Array, at_least, namespace, to_host
 from riata.losses import Loss
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING
 from riata.solvers.subset.relaxed_together import Evaluated, Parts, Patience, SplitQuadratic
 
 PATIENCE = Patience(steps=200, slow=0.005)  # more than with quadratics, as these change on the way
 LARGER = 1.5  # times the mean curvature of parts
-LEAST = 0.02  # of the largest curvature: rows have at least that
+LEAST = 0.02  # of the usual curvature: rows have at least that
 INTERCEPT_STEPS = 3  # of Newton, from the intercept of the points before
-LEAST_OF_INTERCEPT = 0.1  # of the largest curvature, in such a step: none goes too far where a loss is nearly flat
+LEAST_OF_INTERCEPT = 0.1  # of the usual curvature, in such a step: none goes too far where a loss is nearly flat
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Rows:
     ridge: Array
     fit_intercept: bool
     b: float  # without features
+    curvature: float  # the usual one: the largest, or that of the mean row without features where there is no largest
     slope_rounding: Array  # of every column, times the norm of slopes over the rows
     unit: np.ndarray  # what coefficients are multiplied by
     send: Any
@@ -42,18 +43,33 @@ class Rows:
         cls, loss: Loss, X: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: np.ndarray, b: float | None, send: Any
     ) -> "Rows":
         """Those of columns of unit deviation, centred where there is an intercept; b is that without features."""
-        unit = np.sqrt(loss.curvature * (weight @ X**2) + ridge)
-        rounding = SLOPE_ROUNDING * np.sqrt(len(X)) / unit
+        curvature = loss.curvature
+        if not np.isfinite(curvature):
+            curvature = float(weight @ loss.second_derivative(y, np.full(len(y), b or 0.0)))
+        unit = np.sqrt(curvature * (weight @ X**2) + ridge)
+        rounding = send(SLOPE_ROUNDING * np.sqrt(len(X)) / unit)
         columns, paid = send(X / unit), send(ridge / unit**2)
-        return cls(loss, columns, send(y), send(weight), paid, b is not None, b or 0.0, send(rounding), unit, send)
+        return cls(loss, columns, send(y), send(weight), paid, b is not None, b or 0.0, curvature, rounding, unit, send)
+
+    def started(self, w: np.ndarray) -> np.ndarray:
+        """Coefficients, a row for each part, or none where they are worse than none.
+
+        They made up for each other, and some are out by now: far from there exp overflows, and curvatures tell nothing.
+        """
+        z = self.send(w * self.unit) @ self.X.T
+        empty = namespace(z).zeros_like(z[:1, :])
+        losses, least = (self._losses(margins + self._centred(margins)) for margins in (z, empty))
+        return np.where((to_host(losses) <= to_host(least))[:, None], w, 0.0)
+
+    def _losses(self, z: Array) -> Array:
+        return namespace(z).sum(self.weight * self.loss.value(self.y, z), axis=1)
 
     def about(self, w: np.ndarray) -> "SplitTrue":
         """The loss, by quadratics about these coefficients: a row for each part."""
-        z, most = self.send(w * self.unit) @ self.X.T, self.loss.curvature
-        xp, X = namespace(z), self.X
-        b = self.centring(z, 0.0 * z[:, :1] + self.b)
+        z = self.send(w * self.unit) @ self.X.T
+        xp, X, b = namespace(z), self.X, self._centred(z)
         D = xp.mean(self.loss.second_derivative(self.y, z + b), axis=0)
-        D = self.weight * xp.clip(LARGER * D, LEAST * most, most)
+        D = self.weight * xp.clip(LARGER * D, LEAST * self.curvature, self.loss.curvature)
         G = X.T @ (D[:, None] * X)
         if self.fit_intercept:
             by_d = X.T @ D
@@ -61,13 +77,17 @@ class Rows:
         quadratic = SplitQuadratic.of(G, 0.0 * self.ridge, self.ridge, 0.0, self.send)
         return SplitTrue(self, quadratic, b)
 
+    def _centred(self, z: Array) -> Array:
+        """Intercepts at which slopes sum to zero, or nearly, from that without features."""
+        return self.centring(z, namespace(z).full_like(z[:, :1], self.b))
+
     def centring(self, z: Array, b: Array) -> Array:
         """Intercepts at which slopes sum to zero, or nearly, from others."""
         xp, loss, y, weight = namespace(z), self.loss, self.y, self.weight
         for _ in range(INTERCEPT_STEPS if self.fit_intercept else 0):
             slope = xp.sum(weight * loss.derivative(y, z + b), axis=1, keepdims=True)
             curvature = xp.sum(weight * loss.second_derivative(y, z + b), axis=1, keepdims=True)
-            b = b - slope / at_least(curvature, LEAST_OF_INTERCEPT * loss.curvature)
+            b = b - slope / at_least(curvature, LEAST_OF_INTERCEPT * self.curvature)
         return b
 
 

@@ -1,0 +1,56 @@
+"""What rows add to the quadratic of a loss about a point (`local_quadratic`): all that a pass needs, on any machine."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from riata.arrays import Array, at_least, namespace
+from riata.data.chunk import Chunk
+from riata.losses import Loss
+
+DROPPED_CURVATURE = 1e-6  # of the largest: rows of less are left out, where the quadratic is an approximation anyway
+
+
+@dataclass(frozen=True)
+class LocalRows:
+    """Rows at (w, b), of columns x - shift and of curvature D = s loss''(y, z)."""
+
+    loss: Loss
+    w: np.ndarray
+    b: float
+    shift: np.ndarray
+
+    def sums(self, chunk: Chunk, columns: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
+        """Sums of losses, D, slopes u, and columns times u, D and squared; products of some columns with all."""
+        y, weight, loss = chunk.y, chunk.weight, self.loss
+        z = chunk.X.margins(self.w, self.b)
+        u, D = weight * loss.derivative(y, z), self._curvature_at(chunk, z)
+        total = namespace(D).sum
+        sums = (
+            float(total(weight * loss.value(y, z))),
+            float(total(D)),
+            float(total(u)),
+            *chunk.X.sums(self.shift, u, D),
+        )
+        return sums, chunk.X.column_products(D, self.shift, columns)
+
+    def products(self, chunk: Chunk, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
+        """Products of columns `left` with columns `right` (None: all), weighted by D."""
+        found: np.ndarray = chunk.X.column_products(self._curvature(chunk), self.shift, left, right)
+        return found
+
+    def along(self, chunk: Chunk, w: np.ndarray) -> Array:
+        """D times what coefficients, or columns of them, add to margins."""
+        D, margins = self._curvature(chunk), chunk.X.margins(w, -self.shift @ w)
+        return D * margins if w.ndim == 1 else D[:, None] * margins
+
+    def _curvature(self, chunk: Chunk) -> Array:
+        """That of a quadratic loss is the same at all margins."""
+        return self._curvature_at(chunk, chunk.y if self.loss.quadratic else chunk.X.margins(self.w, self.b))
+
+    def _curvature_at(self, chunk: Chunk, z: Array) -> Array:
+        D = chunk.weight * at_least(self.loss.second_derivative(chunk.y, z), self.loss.least_curvature)
+        if not self.loss.quadratic and namespace(D) is np:
+            D[D <= DROPPED_CURVATURE * D.max(initial=0.0)] = 0.0
+        return D
