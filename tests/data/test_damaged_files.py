@@ -200,6 +200,12 @@ def test_statistics_beyond_the_budget_are_not_read(tmp_path):
     assert "more than the budget" in refusal(tmp_path / "s.npz", memory="2MB")
 
 
+def test_names_of_arrays_begin_no_line(tmp_path):
+    with zipfile.ZipFile(tmp_path / "rows.npz", "w") as archive:
+        archive.writestr("r\n\x14.npy", b"")
+    assert r"r\n\x14" in refusal(tmp_path / "rows.npz")
+
+
 def test_a_file_that_is_no_archive_after_all(tmp_path):
     statistics(tmp_path)
     content = (tmp_path / "s.npz").read_bytes()

@@ -5,6 +5,7 @@ import math
 import re
 import zipfile
 from collections.abc import Callable
+from copy import deepcopy
 from io import BytesIO
 from typing import Any
 
@@ -74,7 +75,7 @@ def tree(value: Any, rng: np.random.Generator, share: float = 0.0) -> Any:
         holder, key = nodes[rng.integers(len(nodes))]
         what = rng.random()
         if what < 0.6:
-            holder[key] = PLAIN[rng.integers(len(PLAIN))]
+            holder[key] = deepcopy(PLAIN[rng.integers(len(PLAIN))])
         elif what < 0.7:
             other, there = nodes[rng.integers(len(nodes))]
             holder[key] = json.loads(json.dumps(other[there]))

@@ -97,6 +97,11 @@ def test_a_member_that_is_no_array_is_damage(tmp_path, name):
             archive.writestr(member, content[1:] if member == f"{name}.npy" else content)
     with pytest.raises(CheckpointError, match="damaged"):
         checkpoints.load()
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, content in members.items():  # a header without an end, which NumPy then takes for an older one
+            archive.writestr(member, content.replace(b"}", b" ") if member == f"{name}.npy" else content)
+    with pytest.raises(CheckpointError, match="damaged"):
+        checkpoints.load()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
@@ -325,10 +330,23 @@ def test_made_up_checkpoints_of_the_sketch_neither_hang_nor_pass(tmp_path, data)
     full = np.zeros_like(good.arrays["memory.table"])
     more = np.append(good.arrays["memory.free"][:-1], len(good.arrays["memory.ids"])).astype(np.int32)
     elsewhere = np.where(good.arrays["memory.ids"] >= 0, 2**31 - 1, -1)
-    for name, wrong in (("table", full), ("free", more), ("review", np.array([-0.5])), ("ids", elsewhere)):
+    lost, twice = good.arrays["memory.ids"].copy(), good.arrays["memory.ids"].copy()
+    taken = np.flatnonzero(lost >= 0)
+    lost[taken[0]], twice[taken[0]] = -1, twice[taken[1]]
+    for name, wrong in (
+        ("table", full),
+        ("free", more),
+        ("review", np.array([-0.5])),
+        ("ids", elsewhere),
+        ("ids", lost),
+        ("ids", twice),
+    ):
         checkpoints.save(Saved(good.arrays | {f"memory.{name}": wrong}, good.facts))
         with pytest.raises(CheckpointError, match=f"damaged: '{name}'"):
             fit(data, replace(spec, resume=True))
+    for name, past in (("piece", np.ones(1, np.int64)), ("review", np.ones(1))):  # long over: they are due at once
+        checkpoints.save(Saved(good.arrays | {f"memory.{name}": past}, good.facts))
+        assert np.isfinite(fit(data, replace(spec, resume=True)).result.coef).all()
     for name, wrong in (("seconds", -np.inf), ("passes", np.inf), ("done", 2**31), ("done", -1)):
         checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))
         with pytest.raises(CheckpointError, match=name):
@@ -365,6 +383,9 @@ def test_made_up_rows_of_a_batch_are_refused(tmp_path, rng, sparse):
         checkpoints.save(Saved(good.arrays | {name: wrong}, good.facts))
         with pytest.raises(CheckpointError, match="damaged"):
             fit(data, replace(spec, resume=True))
+    checkpoints.save(Saved(good.arrays, good.facts | {"size": np.inf}))
+    with pytest.raises(CheckpointError, match="damaged: its 'size' is not positive"):
+        fit(data, replace(spec, resume=True))
     if sparse:
         for part, wrong in (("indices", np.zeros_like), ("indptr", np.ones_like)):
             checkpoints.save(Saved(good.arrays | {f"chunk.{part}": wrong(good.arrays[f"chunk.{part}"])}, good.facts))

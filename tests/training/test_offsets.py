@@ -225,6 +225,21 @@ def test_an_exposure_needs_a_logarithmic_link():
         riata.train(riata.open(np.eye(3), ["a", "b", "a"], exposure=[1.0, 2.0, 3.0]), Spec(loss="logistic", alpha=0.1))
 
 
+def test_the_exposure_of_whether_something_happened_at_all():
+    """An exposure multiplies the rate behind the complementary log-log loss, as it does that of counts."""
+    rng = np.random.default_rng(0)
+    X, years = rng.normal(size=(400, 3)), rng.uniform(0.1, 3.0, 400)
+    happened = rng.random(400) < 1.0 - np.exp(-years * np.exp(X[:, 0] - 1.0))
+    by_exposure = riata.SparseClassifier(loss="cloglog", alpha=0.01).fit(X, happened, exposure=years)
+    by_offset = riata.SparseClassifier(loss="cloglog", alpha=0.01).fit(X, happened, offset=np.log(years))
+    np.testing.assert_allclose(by_exposure.coef_, by_offset.coef_, rtol=1e-9)
+    p = by_exposure.predict_proba(X, exposure=years)[:, 1]
+    q = by_exposure.predict_proba(X, exposure=2.0 * years)[:, 1]
+    np.testing.assert_allclose(1.0 - q, (1.0 - p) ** 2, rtol=1e-9, atol=1e-12)  # none in one half, nor in the other
+    opened = riata.train(riata.open(X, happened, exposure=years), Spec(loss="cloglog", alpha=0.01))
+    np.testing.assert_allclose(opened.coef, by_exposure.coef_, rtol=1e-6)
+
+
 def test_baselines_know_the_offset():
     """The model without features predicts the rate times the exposure, not the mean."""
     X, y, weight, offset = problem("poisson", n=500)

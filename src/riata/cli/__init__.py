@@ -3,7 +3,13 @@
 Heavy imports wait until a command runs, so that `riata --help` answers at once.
 """
 
+import os
+
 from riata.cli import data, fit, machine, models, paths, reproduce, warmup  # each adds its commands to `main`
 from riata.cli.group import main
 
 __all__ = ["data", "fit", "machine", "main", "models", "paths", "reproduce", "warmup"]
+
+# Buffers that Arrow makes for itself would be kept for a while once they are freed, beyond any budget; it reads this
+# when it is loaded, which none of the imports above does.
+os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")

@@ -71,6 +71,14 @@ def block_bytes(memory: int) -> int:
     return min(max(memory // 64, 1 << 16), LARGEST_BLOCK if memory > SMALL else LARGEST_BLOCK // 2)
 
 
+def parsed_bytes(block: int) -> int:
+    """The same where Arrow reads the file, which has up to 32 blocks at hand before they are parsed.
+
+    A block that is too short for a row is followed by longer ones.
+    """
+    return block if block > LARGEST_BLOCK // 2 else max(block // 4, 1 << 16)
+
+
 def check_text_columns(n_columns: int, each: int, memory: int, what: str) -> None:
     """Refuse more columns of text than there is memory for, before any of it is taken.
 

@@ -18,6 +18,7 @@ from riata.data.in_memory import InMemory
 from riata.data.offset import given_offsets
 from riata.data.opened import is_stream
 from riata.data.target_names import names_of_targets
+from riata.data.whole_numbers import check_whole_numbers
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
 from riata.engines.cuda.transfers import HERE, place_named
 from riata.engines.known_rows import has_columns
@@ -149,6 +150,12 @@ class TakesRows(Parameters):
         if gaps and not sp.issparse(X):
             checks["ensure_all_finite"] = "allow-nan"
         X = canonical(X) if sp.issparse(X) and X.ndim == 2 else unmasked(X)
+        if reset and isinstance(X, np.ndarray):
+            check_whole_numbers(X)
+        elif reset and hasattr(X, "iloc"):
+            for j, kind in enumerate(X.dtypes):
+                if isinstance(kind, np.dtype) and kind.kind in "iu":
+                    check_whole_numbers(X.iloc[:, [j]].to_numpy(), [X.columns[j]])
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
         return checked if isinstance(checked, tuple) else (checked,)
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from riata.kernels.best_block import best_block
 from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST
 
@@ -63,3 +64,38 @@ def descend_blocks(
                 if change != 0.0:
                     for k in range(m):
                         slope[k] += change * H[j, k]
+
+
+@compiled(interpretable=True, nogil=True, fastmath=FAST)
+def descend_best_blocks(
+    H: np.ndarray,
+    starts: np.ndarray,
+    vectors: np.ndarray,
+    values: np.ndarray,
+    by_group: np.ndarray,
+    scale: np.ndarray,
+    v: np.ndarray,
+    slope: np.ndarray,
+    sweeps: int,
+) -> None:
+    """The same where single coefficients have no penalty of their own: each block goes to its best values.
+
+    `vectors` has the eigenvectors of all blocks, `values` their eigenvalues (`kernels.best_block`).
+    """
+    m = v.shape[0]
+    before, room = np.empty(m), np.empty((2, m))
+    for _ in range(sweeps):
+        place = 0
+        for g in range(by_group.shape[0]):
+            first, last = starts[g], starts[g + 1]
+            size = last - first
+            for j in range(first, last):
+                before[j] = v[j]
+            own = vectors[place : place + size * size]
+            place += size * size
+            if values[last - 1] > 0.0 and best_block(first, last, own, values, by_group[g], scale, slope, v, room):
+                for j in range(first, last):
+                    change = v[j] - before[j]
+                    if change != 0.0:
+                        for k in range(m):
+                            slope[k] += change * H[j, k]

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from riata.kernels.best_block import best_block
 from riata.kernels.compiled import compiled
 from riata.kernels.coordinate import along_column, move_along_column
 from riata.kernels.rows import Rows, entries
@@ -15,8 +16,9 @@ STILL = 1e-3  # of the group: a change that is less ends them
 class GroupQuadratic(NamedTuple):
     """The quadratic Q = sum_i u_i m_i + D_i m_i^2 / 2 of margins m = A (v - v0) + c, and its penalty.
 
-    Groups are columns starts[g]:starts[g + 1]. `products` has those of each group's columns about their means, row by
-    row, from places[g] on; `steepness` is at least the largest eigenvalue of each, in units of scaled coefficients.
+    Groups are columns starts[g]:starts[g + 1]. From places[g] on, `blocks` has the products of each group's columns
+    about their means, row by row, of which `steepness` is at least the largest eigenvalue, in units of scaled
+    coefficients; or, where no coefficient has a penalty of its own, their eigenvectors in these units, with `values`.
     """
 
     D: np.ndarray
@@ -24,7 +26,8 @@ class GroupQuadratic(NamedTuple):
     means: np.ndarray  # the same over sum_i D_i, or 0 without an intercept
     starts: np.ndarray
     places: np.ndarray
-    products: np.ndarray
+    blocks: np.ndarray
+    values: np.ndarray  # the eigenvalues of each group, in ascending order; or nothing
     steepness: np.ndarray
     steps: np.ndarray  # on each group before the next, at most
     by_group: np.ndarray
@@ -42,13 +45,15 @@ def sweeps_over_groups(
     room: np.ndarray,
     sweeps: int,
 ) -> float:
-    """Cyclic sweeps over the active groups: proximal steps on each, by the products of its columns.
+    """Cyclic sweeps over the active groups: each goes to its best values (`kernels.best_block`), or, where single
+    coefficients have a penalty, by proximal steps, by the products of its columns.
 
-    Updates v, and the slopes t of the rows but for the change of the constant c, which is returned. `room` has three
+    Updates v, and the slopes t of the rows but for the change of the constant c, which is returned. `room` has four
     rows of as many numbers as there are columns.
     """
-    D, sums, means, starts, places, products, steepness, steps, by_group, by_feature, scale = quadratic
-    before, slope, changes = room[0], room[1], room[2]
+    D, sums, means, starts, places, blocks, eigenvalues, steepness, steps, by_group, by_feature, scale = quadratic
+    before, slope, changes, by_vectors = room[0], room[1], room[2], room[2:]
+    best = len(eigenvalues) > 0
     constant = 0.0
     for _ in range(sweeps):
         for g in active:
@@ -60,7 +65,10 @@ def sweeps_over_groups(
                 features, values = entries(columns, j)
                 slope[j] = along_column(features, values, t) + constant * sums[j]
                 before[j] = v[j]
-            for _step in range(steps[g]):
+            if best:
+                own = blocks[place : place + size * size]
+                best_block(first, last, own, eigenvalues, by_group[g], scale, slope, v, by_vectors)
+            for _step in range(0 if best else steps[g]):
                 squares = 0.0
                 for j in range(first, last):
                     x = scale[j] * v[j] - slope[j] / (scale[j] * steep)
@@ -80,7 +88,7 @@ def sweeps_over_groups(
                         v[j] += change
                         row = place + (j - first) * size - first
                         for k in range(first, last):
-                            slope[k] += change * products[row + k]
+                            slope[k] += change * blocks[row + k]
                 if moved <= STILL * kept * length:
                     break
             for j in range(first, last):

@@ -130,7 +130,7 @@ def _value(code: int, y: float, z: float) -> float:
 
 @compiled(forceinline=True, fastmath=FAST)
 def value_and_derivative(loss: Coded, target: Any, margin: float) -> tuple[float, float]:
-    """Both, with one exponential for the logistic loss."""
+    """Both, with one exponential for the logistic loss and that of counts."""
     y, z = with_offset(target, margin)
     return cost_and_slope_of(loss, y, z)
 
@@ -141,6 +141,9 @@ def _value_and_derivative(code: int, y: float, z: float) -> tuple[float, float]:
         m = y * z
         e = math.exp(-abs(m))
         return math.log1p(e) + max(-m, 0.0), -y * (e if m > 0.0 else 1.0) / (1.0 + e)
+    if code == 4:
+        mean = math.exp(min(z, 700.0))
+        return mean - y * z + (y * math.log(y) - y if y > 0.0 else 0.0), mean - y
     return _value(code, y, z), _derivative(code, y, z)
 
 

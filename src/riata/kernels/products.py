@@ -85,6 +85,7 @@ def csr_products(
     two sets are the same, only the half that is needed is multiplied.
     """
     products, left_sum, right_sum = np.zeros((n_left, n_right)), np.zeros(n_left), np.zeros(n_right)
+    flat, width = products.reshape(n_left * n_right), uint64(n_right)  # a row of them would be an object for each entry
     left_at, left_values = np.empty(n_left + 1, dtype=np.int32), np.empty(n_left + 1)
     right_at, right_values = np.empty(n_right + 1, dtype=np.int32), np.empty(n_right + 1)
     for i in range(weight.shape[0]):
@@ -93,16 +94,17 @@ def csr_products(
         if not symmetric:
             lefts = _chosen(indptr, indices, data, i, place[0], left_at, left_values)
         at, values = (right_at, right_values) if symmetric else (left_at, left_values)
-        for q in range(rights):
+        for q in range(uint64(0) if symmetric else rights):
             right_sum[uint64(right_at[q])] += right_values[q] * weight[i]
         for p in range(lefts):
             factor = values[p] * weight[i]
             j = uint64(at[p])
             left_sum[j] += factor
-            row = products[j]
+            row = j * width
             for q in range(p if symmetric else uint64(0), rights):
-                row[uint64(right_at[q])] += factor * right_values[q]
+                flat[row + uint64(right_at[q])] += factor * right_values[q]
     if symmetric:
+        right_sum[:] = left_sum
         for p in range(n_left):
             for q in range(p):
                 both = products[p, q] + products[q, p]

@@ -25,6 +25,7 @@ class Link:
     probabilities: bool = False  # whether the mean is the probability of the label +1, or has those of all classes
     sums_to_one: bool = False  # whether the means of all margins of a row are probabilities that sum to one
     is_log_odds: bool = False  # whether z is the logarithm of the odds of the label +1
+    of_rate: bool = False  # whether z is the logarithm of a rate, which an exposure multiplies
     even: float = 0.0  # the margin at which both of two classes are as likely
 
     def reading(self, of: str | None = None) -> str:
@@ -71,7 +72,7 @@ def softmax(z: Array) -> Array:
 
 
 IDENTITY = Link("identity", np.asarray, np.asarray, "the prediction", "the score")
-EXP = Link("exp", np.exp, _log, "the logarithm of the prediction", "the score")
+EXP = Link("exp", np.exp, _log, "the logarithm of the prediction", "the score", of_rate=True)
 LOGISTIC = Link(
     "logistic",
     expit,
@@ -96,6 +97,7 @@ CLOGLOG = Link(
     "the logarithm of the rate",
     "the logarithm of the rate",
     probabilities=True,
+    of_rate=True,
     even=math.log(math.log(2.0)),
 )
 SHARE = Link("share", expit, _log_odds_of_share, "the logarithm of the odds", "the score")

@@ -18,7 +18,7 @@ from riata.objective.smoothed_passes import by_widths
 NARROWINGS = 4  # passes that locate the best constant margin, each within a hundredth of the last interval
 KINK_NARROWINGS = 7  # where the loss has a kink, whose slopes change within the first width
 FIRST_WIDTH = 1e-9  # of the deviation of the targets: how far the kink of a loss is smoothed for the empty model
-GAP_UNIT = "gap unit"  # the name that it is kept under
+GAP_UNIT, EMPTY_INTERCEPT = "gap unit", "empty intercept"  # the names that they are kept under
 WIDENINGS = 20  # how often at most the interval is extended until it contains the best constant margin
 
 
@@ -31,11 +31,13 @@ def empty_intercept(problem: Problem) -> Any:
         return loss.constant(mean_targets(problem.data, loss)) if problem.fit_intercept else np.zeros(loss.n_outputs)
     if not problem.fit_intercept:
         return 0.0
-    y_mean = _target_mean(problem.data)
-    constant = problem.loss.constant(y_mean)
-    if constant is None:
-        constant = _balanced_constant(problem)
-    return float(_best_constant(problem, y_mean) if constant is None else constant)
+    if EMPTY_INTERCEPT not in problem.kept:  # it may take passes
+        y_mean = _target_mean(problem.data)
+        constant = problem.loss.constant(y_mean)
+        if constant is None:
+            constant = _balanced_constant(problem)
+        problem.kept[EMPTY_INTERCEPT] = float(_best_constant(problem, y_mean) if constant is None else constant)
+    return problem.kept[EMPTY_INTERCEPT]
 
 
 def empty_loss(problem: Problem) -> float:

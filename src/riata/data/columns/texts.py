@@ -7,7 +7,7 @@ memory is bounded.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -23,12 +23,14 @@ from riata.data.columns.explained import Labels
 from riata.data.columns.hashed_names import HashedNames
 from riata.data.columns.names import Buckets, Listed
 from riata.data.columns.strings import BucketNames, bucket_of
-from riata.data.columns.words import MOST_NGRAMS, WordRules
+from riata.data.columns.words import MOST_NGRAMS, Found, WordRules
 from riata.kernels.text_hashing import look_up, make_table, rows_with
 from riata.scipy_later import sparse as sp
 
 ROOM = 8  # how many times the size of the vocabulary is kept while counting, where there is memory for it
 RARE_ROWS = 5  # a word of fewer rows does not become a feature, if they are less than one per cent
+BYTES_AT_ONCE = 2  # of text whose words are counted together, for each word that there is room for
+SPELLED_AT_ONCE = 10_000  # words that are objects at the same time
 PROSE_WORDS = 4  # values of more words, on average, that hardly repeat are free text
 PROSE_VALUES = 20  # fewer different values do not tell
 
@@ -175,11 +177,13 @@ class TextLearner(Learner):
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         strings = as_strings(columns[0])
         self.n_missing += strings.null_count
-        found = self.vocabulary.rules.words(strings)
         self.n_rows += len(strings)
-        first, rows = different(found.hashes, found.indptr)
-        self.n_words += int(rows.sum())
-        self._count(found.hashes[first], rows, lambda new: bytes_array(found.spelled(first[new])))
+        step = max(1, len(strings) * BYTES_AT_ONCE * self.vocabulary.most_words // max(strings.nbytes, 1))
+        for start in range(0, len(strings), step):
+            found = self.vocabulary.rules.words(strings.slice(start, step))
+            first, rows = different(found.hashes, found.indptr)
+            self.n_words += int(rows.sum())
+            self._count(found.hashes[first], rows, partial(_spelled_as_found, found, first))
 
     def _count(self, hashes: np.ndarray, rows: np.ndarray, spelled: Callable[[np.ndarray], pa.Array]) -> None:
         """Count words, each of which is there once; `spelled` tells how some of them are written."""
@@ -237,6 +241,13 @@ class TextLearner(Learner):
     def summary(self) -> ColumnProfile:
         top = np.argsort(-self.rows, kind="stable")[:3]
         return ColumnProfile("text", self.n_missing, levels=len(self.hashes), most_frequent=self._names(top))
+
+
+def _spelled_as_found(found: Found, first: np.ndarray, which: np.ndarray) -> pa.Array:
+    """How some of the different words are written; a few at a time, as objects take far more than their letters."""
+    starts = range(0, len(which), SPELLED_AT_ONCE)
+    parts = [bytes_array(found.spelled(first[which[i : i + SPELLED_AT_ONCE]])) for i in starts]
+    return pa.concat_arrays(parts) if parts else bytes_array([])
 
 
 def _contains(known: np.ndarray, hashes: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from riata.data.budget import in_words
+from riata.data.budget import in_words, parsed_bytes
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.converted import BadCell, converted
 from riata.data.cells.meaning import note_of
@@ -135,7 +135,7 @@ class Csv(FileSource):
             plain = [name for name, kind in kinds.items() if pa.types.is_floating(kind) and name not in formats]
             formats |= dict.fromkeys(plain, NumberFormat(self._arrow.decimal))
         kinds |= dict.fromkeys(formats, pa.string())
-        n_read, n_unfit, block, skipped_before = 0, 0, self._block_bytes, self.skipped
+        n_read, n_unfit, block, skipped_before = 0, 0, parsed_bytes(self._block_bytes), self.skipped
         live, words = isinstance(file, StandardInput | Followed), None
         if not live:
             words = self._arrow.first_words(len(columns))

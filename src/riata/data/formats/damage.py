@@ -3,6 +3,7 @@
 import lzma
 import re
 import struct
+import tokenize
 import zipfile
 import zlib
 
@@ -10,10 +11,10 @@ import pyarrow as pa
 
 # ValueError stands for much: text that is not UTF-8, numbers out of range, headers of .npy files; riata's own errors
 # about data are ValueErrors, too, and have to be let through first. RuntimeError: an archive with a password.
-# SystemError: NumPy, over letters that there are not.
+# SystemError: NumPy, over letters that there are not. TokenError: NumPy, over a header that it takes for an old one.
 DAMAGE = (
     pa.ArrowException, OSError, EOFError, ValueError, OverflowError, NotImplementedError, RuntimeError, MemoryError,
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, SystemError,
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, SystemError, tokenize.TokenError,
 )  # fmt: skip
 MOST_LETTERS = 200
 

@@ -24,6 +24,7 @@ from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES
 from riata.data.formats.tables import dense_column, list_column, native
 from riata.errors import DataError
 from riata.machine import hold_still
+from riata.visible_text import on_one_line
 
 
 @dataclass(frozen=True)
@@ -227,9 +228,8 @@ class Npz(FileSource):
             names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
             self.sparse = {"indptr", "indices", "data", "shape"} <= set(names)
             if not self.sparse and DENSE not in names:
-                raise DataError(
-                    f"{files[0].path} holds {', '.join(names)}, but neither an array X nor a SciPy CSR matrix"
-                )
+                listed = on_one_line(", ".join(names))
+                raise DataError(f"{files[0].path} holds {listed}, but neither an array X nor a SciPy CSR matrix")
             layouts = {name: layout_of(archive, name) for name in names}
             self.n_bytes = sum(layout.n_bytes for layout in layouts.values())  # not as they are compressed
             rows_and_more = layouts["indptr" if self.sparse else DENSE].shape

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 from riata.data.budget import in_words
 from riata.data.formats.damage import validated
 from riata.data.formats.files import File
-from riata.data.formats.filesource import FileSource, one_schema
+from riata.data.formats.filesource import FileSource, is_text, one_schema
 from riata.errors import DataError
 
 OPTIONS = {
@@ -99,7 +99,7 @@ class Parquet(FileSource):
                 for part in parts
             )
 
-        strings = (i for i, field in enumerate(schema) if pa.types.is_string(field.type) and field.name in columns)
+        strings = (i for i, field in enumerate(schema) if is_text(field.type) and field.name in columns)
         return [schema.field(i).name for i in strings if all_codes(i)]
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -127,7 +127,7 @@ class Parquet(FileSource):
             kind = self.schema.field(name).type
             if name in there:
                 array = there[name]
-                coded = self._as_codes and pa.types.is_dictionary(array.type) and array.type.value_type == kind
+                coded = self._as_codes and pa.types.is_dictionary(array.type) and is_text(array.type) and is_text(kind)
                 arrays.append(array if coded or array.type == kind else array.cast(kind))
             else:
                 value = pa.scalar(file.partitions.get(name)).cast(kind)

@@ -20,6 +20,7 @@ from riata.data.row_marks import MarksGiven
 from riata.data.target import TargetLearner, target_column
 from riata.data.target_names import names_of_targets, split_names
 from riata.data.trials import given_shares
+from riata.data.whole_numbers import check_whole_numbers
 from riata.errors import DataError
 from riata.scipy_later import is_sparse
 
@@ -50,6 +51,8 @@ def open_array(
         X, target = _without_columns(X, [int(target)])
     if X.dtype.kind not in "biuf":
         raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
+    if not is_sparse(X):
+        check_whole_numbers(X, names)
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     reading = Reading(parse_memory(None))
     try:

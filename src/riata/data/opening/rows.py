@@ -126,6 +126,7 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
         raise DataError("groups, times and folds say how rows are read again: leave them out, or one_pass")
     options = asked.column_options(roles)
     once = asked.one_pass and asked.encoding is None  # rows for a model need no first pass
+    rows.as_codes()
     if asked.cache and (rows.single_pass or (rows.unordered and by_place)):
         rows = StoredStream(rows, asked.cache if isinstance(asked.cache, str) else None)
     elif rows.single_pass or once:
@@ -134,7 +135,6 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
             check_columns(rows.schema, options)
             columns = columns_read(rows, options)
             options = replace(options, drop=())  # they are not read at all
-            rows.as_codes()
         rows.judge_by(columns)
         rows = UnstoredStream(rows, _first_rows(rows, asked.memory), columns)
     encoding = asked.encoding

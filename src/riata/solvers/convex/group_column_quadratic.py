@@ -3,10 +3,8 @@
     Q(v) = sum_i u_i m_i + D_i m_i^2 / 2 + penalty(v),   m = A (v - v0) + c
 
 for columns that are sorted by group. Where rows are fewer than columns this costs less than the matrix of all products
-of columns (`group_quadratic`). Proximal steps go from group to group, with extrapolations in between.
+of columns (`group_quadratic`). Steps go from group to group, with extrapolations in between.
 """
-
-from itertools import pairwise
 
 import numpy as np
 
@@ -51,22 +49,20 @@ class _GroupDescent:
         sums, squares, means = self.rows.sums, self.rows.squares, self.rows.means
         scale = np.ascontiguousarray(np.broadcast_to(np.asarray(penalty.scale, dtype=np.float64), len(v0)))
         starts = np.searchsorted(penalty.groups, np.arange(penalty.n_groups + 1))
-        blocks = [_products(columns, D, sums, means, *ends) for ends in pairwise(starts)]
-        steepness = np.array([
-            _steepness(block, scale[first:last], float(squares[first:last].max()))
-            for block, (first, last) in zip(blocks, pairwise(starts), strict=True)
-        ])  # fmt: skip
-        places = np.concatenate([[0], np.cumsum(np.diff(starts) ** 2)])
-        products = np.concatenate([block.ravel() for block in blocks])
-        self.curvatures = np.concatenate([block.diagonal() for block in blocks])
         sizes = np.diff(starts)
+        places = np.concatenate([[0], np.cumsum(sizes**2)])
         along = np.add.reduceat(columns.stored, starts[:-1]) / sizes  # entries of a column
         steps = np.where(sizes == 1, 1, np.clip(along / (2 * sizes), 1, INNER_STEPS).astype(np.int64))
+        self.curvatures = squares - sums * means
+        most, largest = (np.maximum.reduceat(part, starts[:-1]) for part in (self.curvatures, squares))
+        self.moves = (most > FLAT * largest)[penalty.groups]
+        values = np.empty(0) if penalty.by_feature.any() else np.zeros(len(v0))
+        self._prepared = np.zeros(len(sizes), dtype=bool)  # the groups whose blocks are there
         self.quadratic = GroupQuadratic(
-            D, sums, means, starts, places, products, steepness, steps, penalty.by_group, penalty.by_feature, scale
-        )
-        self.moves = (steepness > 0.0)[penalty.groups]
-        self._room = np.empty((3, len(v0)))
+            D, sums, means, starts, places, np.empty(places[-1]), values, np.zeros(len(sizes)), steps,
+            penalty.by_group, penalty.by_feature, scale,
+        )  # fmt: skip
+        self._room = np.empty((4, len(v0)))
         self.v = v0.copy()
         self.Q, self.t, self.constant = self._at(self.v)
         self._look()
@@ -94,6 +90,7 @@ class _GroupDescent:
     def descend(self) -> bool:
         """Sweeps and an extrapolation; whether they gained anything."""
         active, before = self._active(), self.Q
+        self._prepare(active[~self._prepared[active]])
         mine = np.flatnonzero(np.isin(self.penalty.groups, active))
         history = [self.v[mine]]
         for _ in range(ROUNDS):
@@ -111,6 +108,21 @@ class _GroupDescent:
         self._look()
         return self.Q < before - ROUNDING * abs(before)
 
+    def _prepare(self, groups: np.ndarray) -> None:
+        """Make the blocks of these groups, which have not moved before."""
+        q = self.quadratic
+        for g in groups:
+            first, last, place = q.starts[g], q.starts[g + 1], q.places[g]
+            block = _products(self.columns, q.D, q.sums, q.means, first, last)
+            scaled = block / np.outer(q.scale[first:last], q.scale[first:last])
+            if len(q.values):
+                q.values[first:last], vectors = np.linalg.eigh(scaled)
+                block, q.steepness[g] = vectors.T, q.values[last - 1]
+            else:
+                q.steepness[g] = 1.000001 * float(np.linalg.eigvalsh(scaled)[-1])
+            q.blocks[place : q.places[g + 1]] = block.ravel()
+        self._prepared[groups] = True
+
     def _active(self) -> np.ndarray:
         """The groups that are not zero, or pulled from it."""
         pulled = (self.penalty.pull(self.g) > self.penalty.threshold(len(self.v))) & self.moves
@@ -123,10 +135,3 @@ def _products(
     """Those of the columns of a group, about their means."""
     products: np.ndarray = columns.products(np.arange(first, last), D) - np.outer(means[first:last], sums[first:last])
     return products
-
-
-def _steepness(products: np.ndarray, scale: np.ndarray, largest_square: float) -> float:
-    """At least the largest eigenvalue of a group's products, in units of scaled coefficients; 0 if it is rounding."""
-    if products.diagonal().max() <= FLAT * largest_square:
-        return 0.0
-    return 1.000001 * float(np.linalg.eigvalsh(products / np.outer(scale, scale))[-1])

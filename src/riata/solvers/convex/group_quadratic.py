@@ -2,15 +2,17 @@
 
     Q(v) = slope . (v - w) + (v - w)'H(v - w) / 2 + penalty(v)
 
-Block coordinate descent finds the groups and the signs, Newton steps on the coordinates that are not zero, where the
+Block coordinate descent finds the groups and the signs (each block at its best at once, or by proximal steps where
+single coefficients have a penalty of their own), Newton steps on the coordinates that are not zero, where the
 penalty has a curvature of its own, find the values.
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
-from riata.kernels.blocks import descend_blocks
+from riata.kernels.blocks import descend_best_blocks, descend_blocks
 from riata.penalties import GroupLasso
 from riata.solvers.convex.quadratic import PROGRESS, solve_nearly
 
@@ -55,12 +57,25 @@ class _Blocks:
         self.starts = np.searchsorted(penalty.groups, np.arange(penalty.n_groups + 1))
         self.scale = np.ascontiguousarray(np.broadcast_to(np.asarray(penalty.scale, dtype=np.float64), len(w)))
         self.by_group, self.by_feature = penalty.by_group, penalty.by_feature
-        self.steepness = np.array([self._steepness(*ends) for ends in zip(self.starts, self.starts[1:], strict=False)])
+        blocks = list(pairwise(self.starts))
+        self.best = not self.by_feature.any() and max(last - first for first, last in blocks) <= LARGE_BLOCK
+        if self.best:
+            found = [np.linalg.eigh(self._block(*ends)) for ends in blocks]
+            self.values = np.concatenate([values for values, _ in found])
+            self.vectors = np.concatenate([vectors.T.ravel() for _, vectors in found])
+            self.steepness = self.values[self.starts[1:] - 1]
+        else:
+            self.steepness = np.array([self._steepness(*ends) for ends in blocks])
         self.moves = (self.steepness > 0.0)[penalty.groups]
+
+    def _block(self, first: int, last: int) -> np.ndarray:
+        """H of a group, in units of scaled coordinates."""
+        block: np.ndarray = self.H[first:last, first:last] / np.outer(self.scale[first:last], self.scale[first:last])
+        return block
 
     def _steepness(self, first: int, last: int) -> float:
         """At least the largest eigenvalue of a block of H, in units of scaled coordinates."""
-        block = self.H[first:last, first:last] / np.outer(self.scale[first:last], self.scale[first:last])
+        block = self._block(first, last)
         if last - first == 1:
             return float(block[0, 0])
         most = float(np.abs(block).sum(axis=1).max())
@@ -73,9 +88,7 @@ class _Blocks:
         if enough > 0.0 and len(v) > MANY_COORDINATES:
             enough = min(enough, PROGRESS * self._gap(v, now, squares))
         for _ in range(MAX_ROUNDS):
-            descend_blocks(
-                self.H, self.starts, self.steepness, self.by_group, self.by_feature, self.scale, v, now, SWEEPS
-            )
+            self._descend(v, now)
             now = self._slope_at(v)
             if self._violation(v, now) <= precision * unit:
                 break
@@ -93,6 +106,14 @@ class _Blocks:
                 break
             least = min(least, Q)
         return v
+
+    def _descend(self, v: np.ndarray, now: np.ndarray) -> None:
+        """Sweeps over the blocks."""
+        H, starts, by_group, scale = self.H, self.starts, self.by_group, self.scale
+        if self.best:
+            descend_best_blocks(H, starts, self.vectors, self.values, by_group, scale, v, now, SWEEPS)
+        else:
+            descend_blocks(H, starts, self.steepness, by_group, self.by_feature, scale, v, now, SWEEPS)
 
     @staticmethod
     def _sweeps_pay(v: np.ndarray, gap: float, gap_before: float, enough: float) -> bool:

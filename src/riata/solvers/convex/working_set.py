@@ -19,6 +19,7 @@ from riata.errors import OptionError
 from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, at_best_intercept, first_order_part, pulls, summarise
+from riata.penalties import GroupLasso
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING
@@ -28,6 +29,7 @@ from riata.solvers.iterate import Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_positive, check_set, restoring
 from riata.units import whole_megabytes
 
+GROUPS_JOINING, MOST_IN_GROUPS = 32, 1024  # the same for groups, up to so many features together
 MIN_JOINING = 64  # so many features may join at a time, however few are in use, where passes are cheap
 NEARLY_PULLED = 0.95  # of the threshold: features that are pulled by less may leave the working set,
 WORTH_PRUNING = 0.75  # if what is left is at most this share of it
@@ -281,6 +283,8 @@ def grown(
     pulled_in[state.features] = False
     candidates = np.flatnonzero(pulled_in)
     room = max(round(min_joining * problem.loss.n_outputs**0.5), int(np.count_nonzero(state.w)))
+    if isinstance(problem.penalty, GroupLasso):
+        room = max(room, min(GROUPS_JOINING * len(state.w) // problem.penalty.n_groups, MOST_IN_GROUPS))
     waiting = max(0, len(candidates) - room)
     if waiting:
         with np.errstate(divide="ignore"):

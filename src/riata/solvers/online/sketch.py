@@ -107,11 +107,18 @@ class Sketch(Online):
         }  # fmt: skip
 
     def check(self, memory: MethodMemory) -> None:
-        """The table must never be full, or a search in it would not end."""
+        """The table has the features that have places, and is never full, or else a search in it would not end."""
         super().check(memory)
         entered, free = memory["table"][memory["table"] != NOWHERE], memory["free"]
         check_set(entered, "table", np.arange(len(memory["ids"])))
         check_indices(free[-1:], "free", 0, len(memory["ids"]) - len(entered) + 1)
+        taken, unused = np.sort(entered), np.sort(free[: free[-1]])
+        if not (
+            np.array_equal(np.flatnonzero(memory["ids"] != NOWHERE), taken)
+            and np.array_equal(np.flatnonzero(memory["ids"] == NOWHERE), unused)
+            and len(np.unique(memory["ids"][taken])) == len(taken)
+        ):
+            raise ValueError("'ids' are not those of the features in its 'table'")
 
     def _due(self, memory: MethodMemory) -> int:
         return min(super()._due(memory), int(memory["piece"][0]))
@@ -164,13 +171,13 @@ class Sketch(Online):
     def _stop(self, state: State, steps: int) -> None:
         """Between two pieces: features enter and leave the table; a review where one is due."""
         memory = state.memory
-        if steps == memory["piece"][0]:
+        if steps >= memory["piece"][0]:  # more than that only after a checkpoint that somebody made up
             self._move_in(memory)
             if memory["free"][-1] == 0:
                 self._make_room(state)
             roomy = int(memory["free"][-1]) // ROOM_FOR_A_ROW if memory["bar"][0] == 0.0 else 0
             memory["piece"][0] += max(min(max(int(PIECE_SHARE * steps), 1), LONGEST_PIECE), roomy)
-        if steps == super()._due(memory):
+        if steps >= super()._due(memory):
             super()._stop(state, steps)
             memory["bar"] *= BAR_FACTOR
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
-from riata.solvers.saved_checks import check_array, check_facts
+from riata.solvers.saved_checks import check_array, check_facts, check_positive
 from riata.solvers.stochastic.batches import Batches
 from riata.solvers.stochastic.resuming import chunk_arrays, chunk_of, generator, saved, weights
 from riata.solvers.stochastic.schedules import parse_step
@@ -33,6 +33,7 @@ def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
         arrays, facts = options.resume
         check_facts(facts, {"size": float, "rows": int, "weight": float, "by_b": float})
         size, rows, weight, by_b = (facts[name] for name in ("size", "rows", "weight", "by_b"))
+        check_positive(facts, "size")
         by_w = check_array(arrays, "by_w", np.float64, (data.n_features,))
         sample = chunk_of(arrays, data.n_features)
     while not options.over(steps):

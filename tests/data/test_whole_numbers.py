@@ -1,0 +1,32 @@
+"""Whole numbers beyond 2^53: floats tell them apart well enough, or a sentence says that they do not."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import riata
+from riata.errors import DataError
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+@pytest.mark.parametrize("of", [np.asarray, lambda X: pd.DataFrame(X, columns=["x0", "b"])])
+def test_large_whole_numbers_near_each_other_are_refused(dtype, of, rng):
+    near = rng.integers(0, 1000, 200).astype(dtype)
+    X = np.column_stack([near + dtype(2**62), rng.integers(0, 9, 200).astype(dtype)])
+    y = 2.0 * near + rng.normal(size=200)
+    with pytest.raises(DataError, match=r"column 'x0' has whole numbers from 46116860.* hardly tells apart"):
+        riata.SparseRegressor(alpha=0.01).fit(of(X), y)
+
+
+def test_an_opened_array_of_them_is_refused(rng):
+    X = rng.integers(2**63, 2**63 + 1000, (200, 1), dtype=np.uint64)
+    with pytest.raises(DataError, match="hardly tells apart"):
+        riata.open(X, target=rng.normal(size=200))
+
+
+def test_those_that_are_far_from_each_other_or_all_the_same_are_not(rng):
+    spread = rng.integers(0, 2**63, 200, dtype=np.uint64)
+    X = np.column_stack([spread, np.full(200, 2**63, np.uint64)])
+    model = riata.SparseRegressor(alpha=0.01).fit(X, 2e-18 * spread.astype(float) + 0.01 * rng.normal(size=200))
+    assert model.coef_[0] == pytest.approx(2e-18, rel=0.05)
+    assert model.coef_[1] == 0.0
