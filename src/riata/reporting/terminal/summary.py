@@ -17,7 +17,7 @@ from riata.reporting.class_weights import weights_in_words
 from riata.reporting.terminal.features import about_separated, about_unlimited, features_table
 from riata.reporting.terminal.quality import class_table, explained, scores_table, targets_table
 from riata.reporting.terminal.user_text import escape
-from riata.reporting.terminal.wording import as_typed
+from riata.reporting.terminal.wording import as_typed, passes_in_words
 from riata.solvers.online.progressive_scores import ProgressiveScores
 from riata.training.selection.stability import Stability
 
@@ -121,7 +121,7 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     more = f" and {scoring:.2g} to score training rows" if scoring >= 0.005 else ""
     facts.add_row(
         "cost",
-        f"{summary['passes']:g} pass{'' if summary['passes'] == 1 else 'es'}{more}, {summary['seconds']:.1f} s{peak}",
+        f"{passes_in_words(summary['passes'])}{more}, {summary['seconds']:.1f} s{peak}",
     )
     facts.add_row("saved", escape(summary["model"]))
     if summary["report"]:
