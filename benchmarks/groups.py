@@ -116,6 +116,7 @@ CASES = [  # rows, columns, size of groups, correlation, loss, alpha as a share 
     (2000, 500, 5, 0.5, "squared", 0.01),
     (500, 5000, 10, 0.9, "squared", 0.1),
     (500, 5000, 10, 0.9, "squared", 0.03),
+    (500, 5000, 50, 0.9, "squared", 0.1),
     (50_000, 200, 4, 0.3, "squared", 0.05),
     (2000, 500, 5, 0.5, "logistic", 0.1),
 ]

@@ -9,7 +9,7 @@ from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import Problem
 from riata.penalties import Cardinality
-from riata.solvers.subset.refit import Refits
+from riata.solvers.subset.refit import Refits, least
 
 
 @pytest.mark.parametrize("start", [0.0, 10.0, 40.0, -40.0])
@@ -57,3 +57,16 @@ def test_columns_far_from_zero_are_copied(rng):
     refits = Refits(Problem(InMemory(X, rng.normal(size=400)), LOSSES["squared"], Cardinality(1)), np.arange(41))
     assert refits._sparse(np.arange(40))
     assert not refits._sparse(np.arange(41))
+
+
+def test_the_least_of_a_quadratic_whose_weights_make_up_for_each_other(rng):
+    """A row that is 10,000 times as far out as the others: the ridge that solving adds must not count."""
+    X = rng.normal(size=(49, 3))
+    X[0] *= 1e4
+    y = rng.normal(size=49)
+    H, h = X.T @ X / 49 + 0.003 * np.eye(3), X.T @ y / 49
+    unit = np.sqrt(H.diagonal())
+    H, h = H / np.outer(unit, unit), h / unit
+    w, reduction = least(H, h)
+    assert np.abs(h - H @ w).max() < 2e-15 * np.abs(w).max()
+    assert_allclose(reduction, h @ w, rtol=1e-10)

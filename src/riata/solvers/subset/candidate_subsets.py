@@ -13,7 +13,7 @@ from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.global_bound import violators
 from riata.solvers.subset.growing_candidates import GrowingCandidates
 from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.refit import solved
+from riata.solvers.subset.refit import least
 from riata.solvers.subset.relaxation import PRICES, SWEEPS, Node, Quadratic, Relaxed
 
 ROUNDS = 10  # of candidates that the relaxation of a part wants
@@ -76,8 +76,8 @@ class CandidateSubsets:
         self._add(members)
         H, h = self._candidates.among(members), self._model.h[members]
         w = np.zeros(self.n_columns)
-        w[members] = solved(H, h)
-        return self._model.loss - 0.5 * float(h @ w[members]), w
+        w[members], reduction = least(H, h)
+        return self._model.loss - 0.5 * reduction, w
 
     @property
     def _over_all(self) -> Quadratic:

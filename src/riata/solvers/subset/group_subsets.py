@@ -5,7 +5,7 @@ import numpy as np
 from riata.objective import Problem
 from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.group_relaxation import relaxed_groups
-from riata.solvers.subset.refit import solved
+from riata.solvers.subset.refit import least
 from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
 from riata.solvers.subset.true_subsets import TrueSubsets
 
@@ -34,8 +34,8 @@ class QuadraticGroups:
         columns = np.flatnonzero(np.isin(self._groups, members))
         G, c, ridge = self._quadratic.G, self._quadratic.c[columns], self._quadratic.costs.ridge[columns]
         w = np.zeros(self.n_weights)
-        w[columns] = solved(G[np.ix_(columns, columns)] + np.diag(ridge), c)
-        return self._quadratic.loss - 0.5 * float(c @ w[columns]), w
+        w[columns], reduction = least(G[np.ix_(columns, columns)] + np.diag(ridge), c)
+        return self._quadratic.loss - 0.5 * reduction, w
 
 
 class TrueGroups(TrueSubsets):

@@ -34,7 +34,7 @@ from riata.solvers.saved_checks import Shape, check_all_positive, check_array, c
 from riata.solvers.subset.always_in import AlwaysIn
 from riata.solvers.subset.local_rows import LocalRows
 from riata.solvers.subset.planes import Costs
-from riata.solvers.subset.refit import Fitted, solved
+from riata.solvers.subset.refit import Fitted, least, solved
 from riata.solvers.subset.relaxation import Quadratic
 from riata.solvers.subset.subset import COLLINEAR, Subset, independent
 from riata.threads import one_blas_thread
@@ -275,8 +275,8 @@ class LocalQuadratic:
     def outlook(self, support: np.ndarray, k: int) -> Outlook:
         """The best weights on the support, and the gain of every feature outside: a pass if rows of H are missing."""
         d = len(self.w)
-        A = solved(self._among_support(support), np.eye(len(support)))
-        weights = A @ self.h[support]
+        H = self._among_support(support)
+        A, (weights, reduction) = solved(H, np.eye(len(support))), least(H, self.h[support])
         step = d if self._at_once is None or len(support) == 0 else self._at_once
         if step >= d:
             gains, partners = self._swap_gains(support, A, weights, slice(0, d), len(support) < k)
@@ -286,7 +286,7 @@ class LocalQuadratic:
                 of = slice(start, min(start + step, d))
                 gains[of], partners[of] = self._swap_gains(support, A, weights, of, len(support) < k)
         gains[support] = -np.inf
-        return Outlook(weights, float(weights @ self.h[support]), gains, partners)
+        return Outlook(weights, reduction, gains, partners)
 
     def _among_support(self, support: np.ndarray) -> np.ndarray:
         """H among the features of a support: from its rows, from the candidates, or by a pass."""
@@ -329,15 +329,18 @@ class LocalQuadratic:
 
     def best_weights(self, support: np.ndarray) -> np.ndarray:
         """The best weights on a support of candidates, from their products: no pass."""
+        return self._least(support)[0]
+
+    def _least(self, support: np.ndarray) -> tuple[np.ndarray, float]:
         places = self.places(support)
-        return solved(self._among[np.ix_(places, places)], self.h[support])
+        return least(self._among[np.ix_(places, places)], self.h[support])
 
     def fitted(self, support: np.ndarray) -> Fitted:
         """The best model of a support of candidates, where the quadratic is the loss itself and made at w = 0."""
-        weights = self.best_weights(support)
+        weights, reduction = self._least(support)
         w, b = self.coefficients(support, weights)
         whole = np.union1d(support, self.problem.always_in)
-        return Fitted(whole, w[whole], b, self.loss - 0.5 * float(weights @ self.h[support]))
+        return Fitted(whole, w[whole], b, self.loss - 0.5 * reduction)
 
     def largest_slopes(self, supports: Sequence[np.ndarray]) -> np.ndarray:
         """For each feature the largest square of its slope, over models with these supports of candidates: one pass.

@@ -11,7 +11,7 @@ import numpy as np
 
 from riata.arrays import Array
 from riata.solvers.subset.deadline import FOREVER, Deadline
-from riata.solvers.subset.refit import solved
+from riata.solvers.subset.refit import least
 from riata.solvers.subset.relaxation import PRICES, SWEEPS, Node, Quadratic, Relaxed
 from riata.solvers.subset.relaxed_together import SplitQuadratic, relax_together
 from riata.threads import one_blas_thread
@@ -101,5 +101,5 @@ class QuadraticSubsets:
     ) -> tuple[float, np.ndarray]:
         G, c, ridge = self.quadratic.G, self.quadratic.c[members], self.quadratic.costs.ridge[members]
         w = np.zeros(self.n_columns)
-        w[members] = solved(G[np.ix_(members, members)] + np.diag(ridge), c)
-        return self.quadratic.loss - 0.5 * float(c @ w[members]), w
+        w[members], reduction = least(G[np.ix_(members, members)] + np.diag(ridge), c)
+        return self.quadratic.loss - 0.5 * reduction, w

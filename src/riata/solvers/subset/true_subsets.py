@@ -23,7 +23,7 @@ from riata.threads import one_blas_thread
 STEPS = 5  # of Newton;
 STEPS_ALONE = 50  # of a single model, whose last digits count
 SHARES_OF_STEP = (1.0, 0.5, 0.125)
-INTERCEPT_STEPS = 60
+INTERCEPT_STEPS = 1000  # of Newton: by exp from far out each is one unit long
 PRICES, SWEEPS = 8, 15  # of a step
 MATTERS = 0.3  # of the price: columns of less relief are left out of a step
 ENOUGH = 1e-7  # of the loss: a step that raises the bound by less is the last
