@@ -45,6 +45,8 @@ def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
         rows = EncodedRows(file.path)
         profile = Profile.from_json(rows.meta())
         rows.n_features = profile.encoding.n_features
+        if (labels := profile.encoding.target and profile.encoding.target.classes) is not None:
+            rows.n_classes = len(labels)
         if TARGET not in source.schema.names:
             raise SchemaError("it has no column of what is to be predicted")
         target, kind = profile.encoding.target, source.schema.field(TARGET).type
