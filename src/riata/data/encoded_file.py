@@ -69,9 +69,9 @@ def write_chunks(handle: IO[bytes], chunks: Iterable[Chunk], meta: dict[str, Any
 class EncodedRows:
     """The chunks of such a file, in any order, at the cost of reading the bytes.
 
-    A file from outside is checked, and has its encoding with it, which tells `n_features` and `n_classes`. A
-    file of at most `keep_bytes` stays in memory once it has been read. Where nobody keeps a file from outside from being
-    cut short, its chunks are copied.
+    A file from outside is checked, and has its encoding with it, which tells `n_features` and `n_classes`. One of at
+    most `keep_bytes` stays in memory once it has been read. Where nobody keeps a file from outside from being cut
+    short, its chunks are copied.
     """
 
     def __init__(self, file: IO[bytes] | str, n_features: int = 0, keep_bytes: int = 0) -> None:
