@@ -266,7 +266,7 @@ def test_converted_files_whose_targets_are_none_of_their_classes(tmp_path):
         changed = table.set_column(0, table.schema.field(0), pa.array([0.0] * 29 + [wrong]))
         with pa.ipc.new_file(tmp_path / "wrong.arrow", changed.schema) as writer:
             writer.write_table(changed)
-        with pytest.raises(DataError, match=r"damaged \(a target is none of the classes\); convert the data again"):
+        with pytest.raises(DataError, match=r"damaged \(a target is not among the classes\); convert the data again"):
             list(riata.open(tmp_path / "wrong.arrow").visit())
 
 

@@ -42,7 +42,7 @@ def check_encoded(batch: pa.RecordBatch, n_features: int, n_classes: int | None 
         if not (all(map(_are_finite, others)) and weight.min(initial=1.0) > 0):
             raise DataError("a target or a weight is not finite")
         if n_classes is not None and not _are_codes(y, n_classes):
-            raise DataError("a target is none of the classes")
+            raise DataError("a target is not among the classes")
         if look and not _are_finite(numbers):
             raise DataError("a number is not finite")
     except (*DAMAGE, KeyError) as error:
