@@ -347,6 +347,8 @@ def test_made_up_checkpoints_of_the_sketch_neither_hang_nor_pass(tmp_path, data)
     for name, past in (("piece", np.ones(1, np.int64)), ("review", np.ones(1))):  # long over: they are due at once
         checkpoints.save(Saved(good.arrays | {f"memory.{name}": past}, good.facts))
         assert np.isfinite(fit(data, replace(spec, resume=True)).result.coef).all()
+    checkpoints.save(Saved(good.arrays, good.facts | {"steps": 2**40}))  # so many pieces later, in one step
+    assert np.isfinite(fit(data, replace(spec, resume=True)).result.coef).all()
     for name, wrong in (("seconds", -np.inf), ("passes", np.inf), ("done", 2**31), ("done", -1)):
         checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))
         with pytest.raises(CheckpointError, match=name):

@@ -176,7 +176,7 @@ class Sketch(Online):
             if memory["free"][-1] == 0:
                 self._make_room(state)
             roomy = int(memory["free"][-1]) // ROOM_FOR_A_ROW if memory["bar"][0] == 0.0 else 0
-            memory["piece"][0] += max(min(max(int(PIECE_SHARE * steps), 1), LONGEST_PIECE), roomy)
+            memory["piece"][0] = steps + max(min(max(int(PIECE_SHARE * steps), 1), LONGEST_PIECE), roomy)
         if steps >= super()._due(memory):
             super()._stop(state, steps)
             memory["bar"] *= BAR_FACTOR
