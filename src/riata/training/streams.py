@@ -162,7 +162,8 @@ class Learner:
         if classes is not None and in_order and not all_classes_known:
             raise OptionError(
                 f"loss {spec.loss_function.name!r} learns rows as they come where all classes are named at first, as "
-                "partial_fit can have them: read rows of a file more than once, or take loss 'logistic'"
+                "partial_fit can have them: let a file be read more than once (leave one_pass out), or take loss "
+                "'logistic'"
             )
         if classes is not None and spec.loss_function.n_outputs > 1:
             of_classes = spec.loss_function.of_classes(len(classes))

@@ -212,7 +212,8 @@ def show_model(model: Model) -> None:
         "seconds",
     ):
         if (value := getattr(model.training, key)) is not None:
-            said = f"{value:.2g}" if key == "gap" else as_typed(str(value))
+            written = {"gap": ".2g", "n_rows": ",", "passes": "g"}.get(key)
+            said = as_typed(str(value)) if written is None else format(value, written)
             facts.add_row(key.replace("_", " "), escape(said))
     console.print(facts)
 
