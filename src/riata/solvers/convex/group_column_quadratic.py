@@ -19,6 +19,7 @@ from riata.solvers.convex.row_quadratic import RowQuadratic
 SWEEPS = 5  # between two extrapolations, of the points after each round of so many
 ROUNDS = 6  # of sweeps, between two looks at the gap
 MAX_LOOKS = 300
+LOOKS_AT_BEST = 10  # with groups at their best values; then by proximal steps, of which extrapolations make more
 INNER_STEPS = 20  # on a group before the next, where they cost less than the way along its columns
 ROUNDING = 1e-15  # of Q: a smaller gain is none
 
@@ -32,9 +33,11 @@ def minimise_groups_along_columns(
     """
     work = _GroupDescent(problem, columns, u, D, v0)
     enough = min(enough, PROGRESS * work.gap())
-    for _ in range(MAX_LOOKS):
+    for n_looks in range(MAX_LOOKS):
         if work.gap() <= enough or not work.descend():
             break
+        if n_looks == LOOKS_AT_BEST:
+            work.go_on_by_proximal_steps()
     return work.v, work.constant
 
 
@@ -107,6 +110,11 @@ class _GroupDescent:
                 self.v, self.Q, self.t, self.constant = v, Q, t, constant
         self._look()
         return self.Q < before - ROUNDING * abs(before)
+
+    def go_on_by_proximal_steps(self) -> None:
+        """Where groups pull at each other, each at its best value zigzags."""
+        self.quadratic = self.quadratic._replace(values=np.empty(0))
+        self._prepared[:] = False
 
     def _prepare(self, groups: np.ndarray) -> None:
         """Make the blocks of these groups, which have not moved before."""
