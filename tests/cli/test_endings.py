@@ -231,6 +231,7 @@ def test_what_arrow_says_of_rows_that_are_no_text_is_not_passed_on(tmp_path):
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_that_comes_as_soon_as_it_is_heard_is_a_sentence(name, monkeypatch):
     number, install = getattr(signal, name), signal.signal
+    install(number, signal.SIG_DFL)  # below nohup it would be ignored
 
     def and_at_once(one, handler):
         before = install(one, handler)

@@ -66,8 +66,17 @@ def test_one_thing_is_not_several(here):
 
 def test_a_class_that_is_never_predicted_is_pointed_out_with_what_helps(here):
     words = ["fit", "houses.csv", "--target", "left", "--drop", "paid", "--k", "1"]
-    assert "no row of yes is predicted: --class-weight balanced or a lower --threshold" in riata(*words).stderr
-    assert "is predicted:" not in riata(*words, "--class-weight", "balanced").stderr
+    assert "no row of yes is found: --class-weight balanced or a lower --threshold" in riata(*words).stderr
+    assert "is found:" not in riata(*words, "--class-weight", "balanced").stderr
+    of_margins = riata(*words, "--loss", "squared-hinge")  # without probabilities, a threshold would be refused
+    assert "no row of yes is found: --class-weight balanced finds more" in of_margins.stderr
+    assert "probabilities" not in of_margins.stdout
+
+
+def test_a_stream_says_what_it_minimises(here):
+    words = ["fit", "houses.csv", "--target", "left", "--drop", "paid", "--one-pass", "--solver", "online"]
+    assert "mean logistic loss + 0.01 * |w|_1 of columns" in riata(*words, "--alpha", "0.01").stdout
+    assert "over models of at most 2 features, in one pass" in riata(*words, "--k", "2").stdout
 
 
 def test_weights_and_the_threshold_are_shown(here):

@@ -256,6 +256,20 @@ def test_converted_files_without_targets(tmp_path):
     assert "it has no column of what is to be predicted" in refusal(tmp_path / "wrong.arrow")
 
 
+def test_converted_files_whose_targets_are_none_of_their_classes(tmp_path):
+    rows = "".join(f"{i},{'ab'[i % 2]}\n" for i in range(30))
+    (tmp_path / "rows.csv").write_text("x,y\n" + rows)
+    convert(riata.open(tmp_path / "rows.csv", target="y"), tmp_path / "rows.arrow")
+    with pa.ipc.open_file(tmp_path / "rows.arrow") as reader:
+        table = reader.read_all()
+    for wrong in (2.0, -1.0, 0.5):
+        changed = table.set_column(0, table.schema.field(0), pa.array([0.0] * 29 + [wrong]))
+        with pa.ipc.new_file(tmp_path / "wrong.arrow", changed.schema) as writer:
+            writer.write_table(changed)
+        with pytest.raises(DataError, match=r"damaged \(a target is not among the classes\); convert the data again"):
+            list(riata.open(tmp_path / "wrong.arrow").visit())
+
+
 @pytest.mark.parametrize("blanks", [" " * 20_000, "\u00a0" * 20_000, "(" * 300 + "1" * 300 + ")" * 300 + "x"])
 def test_long_runs_in_text_take_no_hours(blanks, tmp_path):
     """Python's regular expressions would need the cube of their length, or more."""

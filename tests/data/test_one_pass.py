@@ -63,6 +63,8 @@ def test_rows_are_those_of_two_passes(path):
 def test_what_it_cannot_be(path):
     with pytest.raises(RiataError, match="groups"):
         riata.open(path, "click", one_pass=True, groups="few")
+    with pytest.raises(RiataError, match="times to events are learnt from all rows at once"):
+        riata.open(path, "count", event="click", one_pass=True, strata="few")
     with pytest.raises(RiataError, match="nowhere"):
         riata.open(path, "click", one_pass=True, drop=["nowhere"])
     with pytest.raises(RiataError):

@@ -121,12 +121,27 @@ def test_the_baseline_is_what_a_model_without_features_scores(rows, chunk_rows):
     assert unknown.baseline["accuracy"] == pytest.approx(np.bincount(labels, weight).max() / weight.sum())
 
 
-def test_deviance_explained_of_counts(rng):
+@pytest.mark.parametrize(("loss", "power"), [("poisson", 1.0), ("tweedie:1.5", 1.5), ("gamma", 2.0)])
+def test_deviance_explained_of_counts_and_amounts(rng, loss, power):
     X = rng.normal(size=(200, 2))
-    y = rng.poisson(np.exp(0.5 * X[:, 0] + 1)).astype(float)
-    model = replace(model_of("regression", "poisson", [0.5, 0.0]), training=TrainingFacts(baseline=[float(y.mean())]))
+    y = rng.poisson(np.exp(0.5 * X[:, 0] + 1)) + (0.5 if loss == "gamma" else 0.0)
+    model = replace(model_of("regression", loss, [0.5, 0.0]), training=TrainingFacts(baseline=[float(y.mean())]))
     found = quality(model, Chunked(X, y, 30))
-    assert_allclose(found.scores["deviance_explained"], metrics.d2_tweedie_score(y, model.predict(X), power=1))
+    assert_allclose(found.scores["deviance_explained"], metrics.d2_tweedie_score(y, model.predict(X), power=power))
+
+
+def test_the_baseline_of_weighted_classes_is_their_shares_of_the_weight(rng):
+    """Negative rows that stand for ten each: by counts, the baseline would be far too bad, and the model too good."""
+    X = rng.normal(size=(400, 2))
+    y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    weight = np.where(y == 1, 1.0, 10.0)
+    model = riata.SparseClassifier(alpha=0.1).fit(X, y, sample_weight=weight).to_model()
+    found = quality(model, Chunked(X, y, 100, weight, np.array([0, 1])))
+    share = weight[y == 1].sum() / weight.sum()
+    assert_allclose(model.training.baseline, [1.0 - share, share])
+    assert_allclose(found.scores["deviance_explained"], metrics.d2_log_loss_score(
+        y, model.predict_proba(X), sample_weight=weight), rtol=1e-6)  # fmt: skip
+    assert found.is_weighted
 
 
 def test_a_rare_class_has_several_groups_of_calibration(rng):

@@ -31,6 +31,11 @@ EXAMPLES = [
     (SwapOptimal(6, 3, 2, "groups"), "no further group improves the objective"),
     (SwapOptimal(6, 3, 2, n_refitted=0), "to second order, no further feature improves the objective"),
     (
+        SwapOptimal(3, 5, 3, n_refitted=1),
+        "the swap of one of the 3 features for one of the other 5 that looks best does not improve the objective, "
+        "refitted",
+    ),
+    (
         SwapOptimal(3, 5, 3, "groups", n_refitted=16),
         "no swap of one of the 3 groups for one of the other 5 improves the objective among the 16 that look best, "
         "each refitted",

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+MOST_MISSED = 4  # classes without a row that is found, of which the names are given
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -62,11 +64,14 @@ def what_finds_more(model: Any, scores: Scores, options: dict[str, Any]) -> list
     missed = never_found(list(scores.known.values())[-1:]) if model.classes is not None else None
     if missed is None or options["class_weight"] is not None or options["threshold"] is not None:
         return []
-    lower = " or a lower --threshold" if len(model.classes) == 2 else ""
-    return [f"no row of {missed} is predicted: --class-weight balanced{lower} finds more of them"]
+    decides = len(model.classes) == 2 and model.link_function.probabilities
+    lower = " or a lower --threshold" if decides else ""
+    return [f"no row of {missed} is found: --class-weight balanced{lower} finds more of them"]
 
 
 def never_found(found: list[Any]) -> str | None:
-    """A class that has rows, none of which are predicted to be of it."""
-    scores = [score for one in found for score in one.by_class]
-    return next((str(score.label) for score in scores if score.recall == 0 and score.weight > 0), None)
+    """The classes that have rows, none of which are predicted to be of them; None where there are none such."""
+    missed = [str(score.label) for one in found for score in one.by_class if score.recall == 0 and score.weight > 0]
+    if len(missed) > MOST_MISSED:
+        return f"{', '.join(missed[:MOST_MISSED])} and {len(missed) - MOST_MISSED} other classes"
+    return " or ".join(filter(None, (", ".join(missed[:-1]), missed[-1]))) if missed else None

@@ -43,6 +43,7 @@ def path(
     """Show the models of DATA from sparse to dense, along alpha or, with --k-max, along k, and which one to choose."""
     from riata.machine import peak_rss_mb
     from riata.reporting.terminal import path_report
+    from riata.reporting.terminal.wording import passes_in_words
     from riata.training.train import train
 
     started, clock = time.perf_counter(), Stopwatch()
@@ -73,7 +74,7 @@ def path(
         return
     for one in course.searched:
         path_report.show_path(one)
-    click.echo(f"{cost['passes']:g} pass{'' if cost['passes'] == 1 else 'es'}, {cost['seconds']:.1f} s")
+    click.echo(f"{passes_in_words(cost['passes'])}, {cost['seconds']:.1f} s")
     first, value = course.searched[0].path, course.searched[0].chosen
     # no number stands for several classes, nor for features that were chosen under a ridge
     strength = f"{value:.6g}" if len(course.searched) == 1 and first.chosen_under is None else "auto"

@@ -24,8 +24,11 @@ def read_encoded(file: View | HeldFile, i: int) -> pa.RecordBatch:
         raise _damaged(error) from error
 
 
-def check_encoded(batch: pa.RecordBatch, n_features: int, look: bool = True) -> None:
-    """Refuse a batch that is not as `riata convert` writes it; `look`: also where a number is not finite."""
+def check_encoded(batch: pa.RecordBatch, n_features: int, n_classes: int | None = None, look: bool = True) -> None:
+    """Refuse a batch that is not as `riata convert` writes it; `look`: also where a number is not finite.
+
+    Of so many classes, a target is the number of one.
+    """
     try:
         batch.validate(full=True)
         if any(column.null_count for column in batch.columns):
@@ -38,6 +41,8 @@ def check_encoded(batch: pa.RecordBatch, n_features: int, look: bool = True) -> 
             raise DataError("they are no numbers")
         if not (all(map(_are_finite, others)) and weight.min(initial=1.0) > 0):
             raise DataError("a target or a weight is not finite")
+        if n_classes is not None and not _are_codes(y, n_classes):
+            raise DataError("a target is not among the classes")
         if look and not _are_finite(numbers):
             raise DataError("a number is not finite")
     except (*DAMAGE, KeyError) as error:
@@ -59,6 +64,11 @@ def _are_finite(values: np.ndarray) -> bool:
     """A sum is quick; only if it is not finite, every value is looked at."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
+
+
+def _are_codes(y: np.ndarray, n: int) -> bool:
+    """Whether they are whole numbers from 0 to n - 1."""
+    return bool(y.min(initial=0.0) >= 0.0 and y.max(initial=0.0) < n and (y == np.floor(y)).all())
 
 
 def _dense(batch: pa.RecordBatch, n_features: int) -> np.ndarray:

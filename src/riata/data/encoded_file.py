@@ -69,9 +69,9 @@ def write_chunks(handle: IO[bytes], chunks: Iterable[Chunk], meta: dict[str, Any
 class EncodedRows:
     """The chunks of such a file, in any order, at the cost of reading the bytes.
 
-    A file from outside is checked, and has its encoding with it, which tells `n_features`. A file of at most
-    `keep_bytes` stays in memory once it has been read. Where nobody keeps a file from outside from being cut short, its
-    chunks are copied.
+    A file from outside is checked, and has its encoding with it, which tells `n_features` and `n_classes`. One of at
+    most `keep_bytes` stays in memory once it has been read. Where nobody keeps a file from outside from being cut
+    short, its chunks are copied.
     """
 
     def __init__(self, file: IO[bytes] | str, n_features: int = 0, keep_bytes: int = 0) -> None:
@@ -83,6 +83,7 @@ class EncodedRows:
         view = self._file.view
         self.n_chunks = view.reader.num_record_batches
         self.n_features = n_features
+        self.n_classes: int | None = None  # of targets; None: they are numbers
         self._unchecked = set(range(self.n_chunks)) if isinstance(file, str) else set()
         self._unseen: set[int] = set()  # chunks that were checked, but for whether their numbers are finite
         self._summing = False
@@ -97,7 +98,7 @@ class EncodedRows:
     def chunk(self, i: int) -> Chunk:
         batch = read_encoded(self._file, i)
         if i in self._unchecked or (i in self._unseen and not self._summing):
-            check_encoded(batch, self.n_features, look=not self._summing)
+            check_encoded(batch, self.n_features, self.n_classes, look=not self._summing)
             self._unchecked.discard(i)
             (self._unseen.add if self._summing else self._unseen.discard)(i)
         return from_batch(batch, self.n_features)

@@ -103,6 +103,8 @@ def _(proof: SwapOptimal) -> str:
         change = f"swap of {inside} for {'the other' if proof.n_others == 1 else f'one of the other {proof.n_others}'}"
     else:
         change = f"further {one.removeprefix('further ')}"
+    if proof.n_refitted == 1:
+        return f"the {change} that looks best does not improve the objective, refitted"
     if proof.n_refitted:
         return f"no {change} improves the objective among the {proof.n_refitted} that look best, each refitted"
     if proof.n_refitted == 0:

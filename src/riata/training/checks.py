@@ -219,10 +219,9 @@ def check_shares(loss: Loss, of_trials: bool) -> None:
 def check_exposure(loss: Loss, exposed: bool) -> None:
     """Refuse an exposure for a loss whose margins are no logarithms of means or rates."""
     if exposed and not loss.link.of_rate:
-        instead = "cloglog" if "classification" in loss.tasks else "poisson"
         raise OptionError(
             f"an exposure multiplies the mean, and loss {loss.name!r} has no logarithm of one for a margin: give it as "
-            f"an offset, which is added to margins, or take loss {instead!r}"
+            "an offset, which is added to margins, or take loss 'poisson' for counts or 'cloglog' for classes"
         )
 
 

@@ -89,7 +89,7 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec, Recoding | No
                 f"a path is of one margin, and each of {len(classes)} classes has its own: take riata.train with alpha "
                 "or k 'auto', whose course.searched has the paths of all"
             )
-        weights = class_weights(spec.class_weight, classes, count_classes(data))
+        weights = class_weights(spec.class_weight, classes, count_classes(data).rows)
         seen, spec = rows_seen(data, spec), replace(spec, loss=loss)
         data = weighted(seen, weights) if loss.n_outputs > 1 else one_against_rest(seen, 1, weights)
     data, spec = with_offsets(data, spec)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,19 +16,29 @@ from riata.training.class_moments import ClassMoments
 ClassWeight = Mapping[Any, float] | str | None
 
 
-def count_classes(data: Dataset) -> np.ndarray:
-    """How many rows each class has, two of them at least: a pass, unless the targets are at hand."""
+class ClassCounts(NamedTuple):
+    """How many rows each class has, and what they weigh."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+
+
+def count_classes(data: Dataset) -> ClassCounts:
+    """The rows of each class, of which there are two at least: a pass, unless the targets are at hand."""
     classes = np.asarray(data.classes)
 
-    def counted(y: Any) -> np.ndarray:
-        return np.bincount(to_host(y).astype(np.intp), minlength=len(classes))
+    def counted(y: Any, weight: Any) -> ClassCounts:
+        labels = to_host(y).astype(np.intp)
+        weights = np.bincount(labels, to_host(weight), minlength=len(classes))
+        return ClassCounts(np.bincount(labels, minlength=len(classes)), weights)
 
-    counts = counted(data.targets()[0]) if data.cheap_passes else data.sum(lambda chunk: counted(chunk.y))
+    found = counted(*data.targets()) if data.cheap_passes else data.sum(lambda chunk: counted(chunk.y, chunk.weight))
+    counts = found.rows
     if np.count_nonzero(counts) < 2:
         raise DataError("the target has one class only: there is nothing to tell apart")
     if not counts.all():
         raise DataError(f"class {classes[counts == 0][0]!r} has no row of positive weight")
-    return counts
+    return ClassCounts(*found)
 
 
 def check_class_weight(class_weight: ClassWeight) -> None:

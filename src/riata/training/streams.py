@@ -162,7 +162,8 @@ class Learner:
         if classes is not None and in_order and not all_classes_known:
             raise OptionError(
                 f"loss {spec.loss_function.name!r} learns rows as they come where all classes are named at first, as "
-                "partial_fit can have them: read rows of a file more than once, or take loss 'logistic'"
+                "partial_fit can have them: let a file be read more than once (leave one_pass out), or take loss "
+                "'logistic'"
             )
         if classes is not None and spec.loss_function.n_outputs > 1:
             of_classes = spec.loss_function.of_classes(len(classes))
@@ -314,7 +315,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str],
         )
     spec, progressive = replace(spec, loss=learner.spec.loss), learner.margins.progressive
     course = Course(
-        formula=f"mean {spec.loss_function.name} loss, each row before it was learnt",
+        formula=_formula(spec),
         alphas=[spec.alpha],
         ks=[spec.k],
         ridges=[spec.ridge],
@@ -330,6 +331,17 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str],
     )
     encoding = _with_classes_learnt(data.encoding, found.classes)
     return replace(found, spec=spec, encoding=encoding, profile=data.profile, course=course, learner=learner)
+
+
+def _formula(spec: Spec) -> str:
+    """What a stream minimises, in words."""
+    scaled = spec.standardize and SOLVERS[spec.solver_name].finds_alpha
+    unit = " of columns scaled to unit deviation" if scaled else ""
+    if spec.alpha is None and spec.k is None:
+        penalty = ", with a penalty found while learning"
+    else:
+        penalty = spec.family.formula(spec.alpha, unit)
+    return f"mean {spec.loss_function.name} loss{penalty}, in one pass"
 
 
 def _with_classes_learnt(encoding: Encoding | None, classes: np.ndarray | None) -> Encoding | None:

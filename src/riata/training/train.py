@@ -198,12 +198,12 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
     classes, passes_before = np.asarray(data.classes), data.passes
     if spec.threshold is not None and len(classes) != 2:
         raise OptionError(f"a threshold decides between two classes, and there are {len(classes)}: leave it out")
-    counts = count_classes(data)
+    counts, weight_of_each = count_classes(data)
     weights = class_weights(spec.class_weight, classes, counts)
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
     folds = _folds(data, spec)
     data = rows_seen(data, spec)
-    shares = (counts / counts.sum()).tolist()
+    shares = (weight_of_each / weight_of_each.sum()).tolist()
     loss = spec.loss_function.of_classes(len(classes))
     if loss.n_outputs > 1:
         fitted = fit_margin(

@@ -48,6 +48,8 @@ def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
         if TARGET not in source.schema.names:
             raise SchemaError("it has no column of what is to be predicted")
         target, kind = profile.encoding.target, source.schema.field(TARGET).type
+        if target is not None and target.classes is not None:
+            rows.n_classes = len(target.classes)
         width = kind.list_size if pa.types.is_fixed_size_list(kind) else 1
         if width != (1 if target is None else len(target.numbers)):
             raise SchemaError(f"a row has {width} numbers to predict, and it says otherwise")

@@ -33,7 +33,7 @@ from riata.data.opening.profile_cache import profile_of
 from riata.data.opening.sources import open_source, with_roles
 from riata.data.opening.stream_profile import profile_of_stream
 from riata.data.out_of_core import OutOfCore
-from riata.data.row_marks import MarksOfSource
+from riata.data.row_marks import ENTRY, STRATA, MarksOfSource
 from riata.data.target_names import named_targets
 from riata.errors import DataError
 from riata.near_misses import did_you_mean
@@ -122,6 +122,8 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
     if asked.n_features is not None:
         rows.width = asked.n_features
     by_place = isinstance(rows, WithColumns | SampledNegatives) or any(roles[role] is not None for role in asked.marks)
+    if asked.one_pass and (STRATA in asked.marks or ENTRY in asked.marks):
+        raise DataError("times to events are learnt from all rows at once, read more than once: leave one_pass out")
     if asked.one_pass and asked.marks:
         raise DataError("groups, times and folds say how rows are read again: leave them out, or one_pass")
     options = asked.column_options(roles)

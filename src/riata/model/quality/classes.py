@@ -55,6 +55,11 @@ class ClassQuality:
         ]
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether the numbers of the confusion matrix are weights, which do not count rows."""
+        return float(self.confusion.sum()) != self.n_rows
+
+    @property
     def uneven(self) -> bool:
         """Whether some class is so rare that accuracy says little about it."""
         there = self.confusion.sum(axis=1)

@@ -128,7 +128,8 @@ def _margins_of_mean(link: Link, mean: float, chunk: Chunk) -> np.ndarray:
 
 def _deviances(loss: Loss, y: np.ndarray, z: np.ndarray, of_mean: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Half the deviance of some rows, and that of the mean alone; zeros where the loss is none, or is the squared."""
-    if not loss.half_deviance or loss.labels or not bool(loss.takes(y).all()):
+    is_deviance = loss.half_deviance or loss.power is not None  # those of amounts up to a dispersion, which cancels
+    if not is_deviance or loss.labels or not bool(loss.takes(y).all()):
         return np.zeros(2)
     return np.array([weight @ loss.value(y, at) for at in (z, of_mean)])
 

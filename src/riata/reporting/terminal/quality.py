@@ -60,12 +60,13 @@ def explained(found: Mapping[str, Quality], model: Model) -> str:
             return "The baseline always says the most frequent class of these rows."
         most = max(range(len(baseline)), key=lambda i: baseline[i])
         often = f"{classes[most]}, {100 * baseline[most]:.4g} % of the training rows"
-        return f"The baseline always says {often}; its probabilities are the shares of the classes."
+        if not model.link_function.probabilities:
+            return f"The baseline always says {often}."
+        offset = ", whatever the offset of a row" if model.offset is not None else ""
+        return f"The baseline always says {often}; its probabilities are the shares of the classes{offset}."
     if any(isinstance(one, RiskQuality) for one in found.values()):
-        return (
-            "The baseline gives all rows the same risk. Concordance: of two rows, how often the one of higher risk had "
-            "its event first."
-        )
+        does = "knows the offset of a row alone" if model.offset is not None else "gives all rows the same risk"
+        return f"The baseline {does}. Concordance: of two rows, how often the one of higher risk had its event first."
     if model.targets is not None:
         means = "means of the training rows" if baseline is not None else "means of these rows"
         return f"The baseline predicts the {means}. Scores are means over the {len(model.targets)} targets."
@@ -86,7 +87,7 @@ def class_table(found: Mapping[str, Quality]) -> Table | None:
     scores = sorted(one.by_class, key=_how_bad)[:MOST_CLASSES] if len(one.labels) > MOST_CLASSES else one.by_class
     table = Table(box=None, header_style="bold")
     table.add_column(f"class, {rows}")
-    for title in ("rows", "recall", "precision", "F1"):
+    for title in ("weight" if one.is_weighted else "rows", "recall", "precision", "F1"):
         table.add_column(title, justify="right")
     for score in scores:
         weight = f"{score.weight:,.0f}" if score.weight.is_integer() else f"{score.weight:,.4g}"

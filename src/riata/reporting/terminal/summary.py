@@ -17,7 +17,7 @@ from riata.reporting.class_weights import weights_in_words
 from riata.reporting.terminal.features import about_separated, about_unlimited, features_table
 from riata.reporting.terminal.quality import class_table, explained, scores_table, targets_table
 from riata.reporting.terminal.user_text import escape
-from riata.reporting.terminal.wording import as_typed
+from riata.reporting.terminal.wording import as_typed, passes_in_words
 from riata.solvers.online.progressive_scores import ProgressiveScores
 from riata.training.selection.stability import Stability
 
@@ -121,7 +121,7 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     more = f" and {scoring:.2g} to score training rows" if scoring >= 0.005 else ""
     facts.add_row(
         "cost",
-        f"{summary['passes']:g} pass{'' if summary['passes'] == 1 else 'es'}{more}, {summary['seconds']:.1f} s{peak}",
+        f"{passes_in_words(summary['passes'])}{more}, {summary['seconds']:.1f} s{peak}",
     )
     facts.add_row("saved", escape(summary["model"]))
     if summary["report"]:
@@ -212,7 +212,8 @@ def show_model(model: Model) -> None:
         "seconds",
     ):
         if (value := getattr(model.training, key)) is not None:
-            said = f"{value:.2g}" if key == "gap" else as_typed(str(value))
+            written = {"gap": ".2g", "n_rows": ",", "passes": "g"}.get(key)
+            said = as_typed(str(value)) if written is None else format(value, written)
             facts.add_row(key.replace("_", " "), escape(said))
     console.print(facts)
 

@@ -15,7 +15,14 @@ from itertools import cycle
 from riata.training.parameters import PARAMETERS, Kind
 
 ELLIPSIS = {...}  # csv={...} in a sentence: whatever there is to say
+WHOLE_PASSES = 100  # from which on parts of a pass are not told
 MOST_NESTED = 8  # brackets in a list or dictionary that riata writes
+
+
+def passes_in_words(passes: float) -> str:
+    """How often the rows were read: parts of a pass matter where there are few."""
+    number = f"{passes:,.0f}" if passes >= WHOLE_PASSES else f"{passes:g}"
+    return f"{number} pass{'' if passes == 1 else 'es'}"
 
 
 @cache

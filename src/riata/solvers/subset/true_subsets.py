@@ -120,8 +120,9 @@ class TrueSubsets:
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
         w, price = np.where(self._of_columns(node.state) < 0, 0.0, node.w), node.price
         best = self._at(node.state, k, w, price, np.zeros(len(node.state)))
-        if not np.isfinite(best.bound):  # coefficients that made up for each other, some of which are out by now
-            best = self._at(node.state, k, np.zeros_like(w), 0.0, best.shares)
+        if best.bound < 0.0:  # coefficients that made up for each other, some of which are out by now
+            anew = self._at(node.state, k, np.zeros_like(w), 0.0, best.shares)
+            best = max(best, anew, key=lambda start: start.bound)
         careful = False
         for n_steps in range(STEPS if k > 0 else STEPS_ALONE):
             if best.bound >= target:

@@ -106,9 +106,11 @@ def _baseline(facts: Facts) -> str:
     """What the baseline is, in a sentence."""
     known, classes = facts.training.baseline, facts.model.classes
     if facts.model.task == "survival":
+        offset = facts.model.offset is not None
         return (
-            "The baseline gives all rows the same risk. Concordance says of two rows how often the one of higher risk "
-            "had its event first; what is explained is a share of the deviance of the partial likelihood."
+            f"The baseline {'knows the offset of a row alone' if offset else 'gives all rows the same risk'}. "
+            "Concordance says of two rows how often the one of higher risk had its event first; what is explained is a "
+            "share of the deviance of the partial likelihood."
         )
     if facts.model.targets is not None:
         return (
@@ -128,9 +130,10 @@ def _baseline(facts: Facts) -> str:
     rows = "these rows" if known is None else "the training rows"
     most = "" if known is None else f", {label(classes[int(np.argmax(known))])}"
     positive = f" The positive class is {label(classes[1])}." if len(classes) == 2 else ""
+    or_offset = " or the offset" if facts.model.offset is not None else ""
+    knows = "; its probabilities are the shares of the classes" if facts.model.link_function.probabilities else ""
     return (
-        f"The baseline says the most frequent class of {rows}{most}, whatever the features; its probabilities are the "
-        f"shares of the classes.{positive}"
+        f"The baseline says the most frequent class of {rows}{most}, whatever the features{or_offset}{knows}.{positive}"
     )
 
 
@@ -138,7 +141,7 @@ def _by_class(found: ClassQuality) -> Markup:
     """Recall, precision and F1 of every class."""
     columns = [
         Column("class"),
-        Column("rows", True),
+        Column("weight" if found.is_weighted else "rows", True),
         Column("recall", True, "share of the rows of the class that are found"),
         Column("precision", True, "share of what is taken for the class that is right"),
         Column("F1", True, "harmonic mean of both"),
