@@ -159,7 +159,8 @@ def sums_of_rows(data: Dataset) -> list[float] | None:
 
 
 def _deviation(squares: Any, weight: float) -> np.ndarray:
-    return np.sqrt(np.maximum(np.asarray(squares, dtype=float), 0.0) / weight)
+    found: np.ndarray = np.sqrt(np.maximum(np.asarray(squares, dtype=float), 0.0) / weight)
+    return found
 
 
 def _share(part: Any, rest: Any) -> float:
