@@ -24,6 +24,23 @@ def test_an_opened_array_of_them_is_refused(rng):
         riata.open(X, target=rng.normal(size=200))
 
 
+@pytest.mark.parametrize("base", [2**62, 2**63 - 1000])
+def test_a_file_of_them_is_refused_unless_others_are_far_away(base, rng, tmp_path):
+    path = tmp_path / "rows.parquet"
+
+    def write(numbers):
+        frame = pd.DataFrame({"id": numbers, "b": rng.integers(0, 9, 200), "y": rng.normal(size=200)})
+        frame.to_parquet(path, index=False)
+
+    near = rng.integers(0, 999, 200) + base
+    write(near)
+    with pytest.raises(DataError, match=r"column 'id' in .*rows\..* has whole numbers from .* hardly tells apart"):
+        riata.open(str(path), target="y")
+    near[3] = 7
+    write(near)
+    assert riata.open(str(path), target="y", features=["id", "b"]).n_features == 2
+
+
 def test_those_that_are_far_from_each_other_or_all_the_same_are_not(rng):
     spread = rng.integers(0, 2**63, 200, dtype=np.uint64)
     X = np.column_stack([spread, np.full(200, 2**63, np.uint64)])

@@ -19,6 +19,7 @@ from numpy.testing import assert_array_equal
 import riata
 from riata.engines.dask import cluster as dask_cluster
 from riata.engines.dask import opening as dask_open
+from riata.engines.dask.worker import sum_of
 from riata.errors import EngineError
 from riata.training.fitting import fit
 from riata.training.spec import Spec
@@ -244,3 +245,9 @@ def test_a_part_whose_result_has_another_shape_is_noticed(path, healthy):
     data = opened(path, healthy)  # of the other cluster earlier tests may have killed all workers for good
     with pytest.raises(EngineError, match="of shapes"):
         data.sum(lambda chunk: np.ones(1 if chunk.y[0] > 0 else 10))
+
+
+@pytest.mark.parametrize("lie", ["text", {"a": 1}, (1, 2), np.array(["1"] * 10), np.ones(10, dtype=complex)], ids=str)
+def test_a_part_whose_result_is_of_another_kind_is_noticed(lie):
+    with pytest.raises(EngineError, match="one of the workers runs other code"):
+        sum_of([np.ones(10), None, lie])

@@ -202,6 +202,11 @@ class Dataset(ABC):
             self._moments = self._read_moments() if self._shared_moments is None else self._shared_moments(False)
         return self._moments
 
+    @property
+    def known_moments(self) -> Moments | None:
+        """The moments, or those of the target alone, where a pass has found them."""
+        return self._moments or self._target_moments
+
     def _read_moments(self) -> Moments:
         return self.sum(_moments_of)
 

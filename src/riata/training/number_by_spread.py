@@ -1,7 +1,7 @@
 """The number of a loss whose name alone is given, where it goes by the spread of the targets: Huber's bend.
 
 The spread is the distance of their quartiles, in that of a normal distribution, so that outliers have no say in what
-counts as one. Another unit of the target then changes nothing but units.
+counts as one. Another unit of the target then changes nothing but units, up to the three digits that the number has.
 """
 
 from collections.abc import Callable

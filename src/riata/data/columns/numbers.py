@@ -13,6 +13,7 @@ from riata.data.columns.column_profile import Bins, ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
 from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.columns.row_order import RowNumbers
+from riata.data.whole_numbers import EXACT, check_range, whole_range
 from riata.scipy_later import sparse as sp
 
 
@@ -70,6 +71,7 @@ class NumberLearner(Learner):
         self.products = np.zeros((2, 2))  # centred sums of xx, xy, yy
         self.histogram: Histogram | None = None
         self.integers = True  # whether all values are whole numbers
+        self.whole: tuple[int, int] | None = None  # the exact range in batches with large whole numbers
         self.row_numbers: RowNumbers | None = RowNumbers()  # None when values are known not to number the rows
         self.bins = BinSums()
 
@@ -89,7 +91,10 @@ class NumberLearner(Learner):
             y = y[valid] if isinstance(y, np.ndarray) else None
         check_finite(values, self.column)
         self.n_zero += len(values) - int(np.count_nonzero(values))
-        self.least, self.largest = min(self.least, values.min()), max(self.largest, values.max())
+        least, largest = values.min(), values.max()
+        self.least, self.largest = min(self.least, least), max(self.largest, largest)
+        if max(-least, largest) >= EXACT:
+            self._add_whole(whole_range(columns[0]))
         self.single = self.single and bool((values.astype(np.float32) == values).all())
         self.integers = self.integers and bool((values == np.floor(values)).all())
         seen = histogram_of(values)
@@ -98,6 +103,19 @@ class NumberLearner(Learner):
             self.row_numbers.add(values)
             self.row_numbers = self.row_numbers.possible
         self._merge(values, y if isinstance(y, np.ndarray) else np.zeros(len(values)), weight)
+
+    def _add_whole(self, whole: tuple[int, int] | None) -> None:
+        if whole is not None and self.whole is not None:
+            whole = min(whole[0], self.whole[0]), max(whole[1], self.whole[1])
+        self.whole = whole or self.whole
+
+    def check_whole_numbers(self, place: str) -> None:
+        """Refuse large whole numbers that are nearly the same as floats."""
+        if self.whole is not None:  # an end that is another is of rows without such numbers, and exact
+            low, high = self.whole
+            low = low if float(low) == self.least else int(self.least)
+            high = high if float(high) == self.largest else int(self.largest)
+            check_range(low, high, self.column, place)
 
     def _merge(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Add weighted pairs (x, y)."""
@@ -120,6 +138,7 @@ class NumberLearner(Learner):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
         self.single, self.integers = self.single and later.single, self.integers and later.integers
+        self._add_whole(later.whole)
         self.bins.merge(later.bins)
         if self.row_numbers is not None and later.row_numbers is not None:
             self.row_numbers.merge(later.row_numbers)

@@ -45,6 +45,11 @@ class File:
     modified: int | None  # nanoseconds
     root: str = ""  # the folder that was opened
     span: tuple[int, int] | None = None  # the part that is read: of the bytes of text, row groups or record batches
+    mark: tuple[int, ...] | None = None  # of what is on this machine: see `mark_of`
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the mark: another machine may have a copy of the file, of the same size and time."""
+        return vars(self) | {"mark": None}
 
     @property
     def compression(self) -> str | None:
@@ -73,13 +78,14 @@ class File:
         known = (self.size, self.modified, *self.partitions.items())
         if not isinstance(self.filesystem, fs.LocalFileSystem):
             return (self.filesystem.type_name, self.path, *known)
-        there = os.stat(self.path)
-        return (os.path.realpath(self.path), there.st_dev, there.st_ino, *known)
+        return (os.path.realpath(self.path), *(mark_of(self.filesystem, self.path) or ()), *known)
 
     def changed(self) -> bool:
         """Whether the file has changed since it was found."""
         now = self.filesystem.get_file_info(self.path)
-        return (now.size or 0, now.mtime_ns) != (self.size, self.modified)
+        if (now.size or 0, now.mtime_ns) != (self.size, self.modified):
+            return True
+        return self.mark is not None and mark_of(self.filesystem, self.path) != self.mark
 
     def seekable(self) -> pa.NativeFile:
         return self.filesystem.open_input_file(self.path)
@@ -132,6 +138,17 @@ class File:
             return sum(block.count(b"\n") for block in iter(lambda: before.read(1 << 20), b""))
 
 
+def mark_of(filesystem: fs.FileSystem, path: str) -> tuple[int, ...] | None:
+    """What tells a file on this machine from one of the same size and time: nobody can set when its entry changed."""
+    if not isinstance(filesystem, fs.LocalFileSystem):
+        return None
+    try:
+        there = os.stat(path)
+    except OSError:  # it has vanished, which its size will tell
+        return None
+    return there.st_dev, there.st_ino, there.st_ctime_ns
+
+
 class Bytes(io.RawIOBase):
     """The bytes of a file from `start` up to `stop`."""
 
@@ -162,7 +179,7 @@ def find_files(source: str, filesystem: Any = None) -> list[File]:
     except DAMAGE as error:  # also of paths that there cannot be
         raise DataError(f"{source!r} cannot be read: {_reason(error)}") from error
     files = [
-        File(filesystem, info.path, info.size or 0, info.mtime_ns, root)
+        File(filesystem, info.path, info.size or 0, info.mtime_ns, root, mark=mark_of(filesystem, info.path))
         for info in infos
         if info.type is fs.FileType.File
     ]

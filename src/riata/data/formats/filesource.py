@@ -41,12 +41,12 @@ class FileSource(Source):
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         self.skipped, self.skipped_at, self._ends, total = 0, [], [], 0
         for file in self.files:
-            if file.changed():
-                raise DataError(f"{file.path} changed while it was being read; start again when nobody writes to it")
+            _check_unchanged(file)
             with self.door(file, columns):
                 for batch in self.read(file, columns, rows):
                     total += batch.num_rows
                     yield batch
+            _check_unchanged(file)  # there may be no other pass
             self._ends.append(total)
 
     def about_rows(self) -> int | None:
@@ -75,6 +75,7 @@ class FileSource(Source):
         except RiataError:
             raise
         except self.damage as error:
+            _check_unchanged(file)  # what looks like damage may be a file that was written to meanwhile
             raise DataError(self.explain(file, error, columns)) from error
 
     def explain(self, file: File, error: Exception, columns: Sequence[str]) -> str:
@@ -110,6 +111,11 @@ class FileSource(Source):
     def nth(self, file: File, row: int) -> str:
         """The place of a row of those read in a file, for messages."""
         return f"row {self.rows_before(file) + row + 1}"
+
+
+def _check_unchanged(file: File) -> None:
+    if file.changed():
+        raise DataError(f"{file.path} changed while it was being read; start again when nobody writes to it")
 
 
 def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema:

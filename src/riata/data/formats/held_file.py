@@ -115,7 +115,7 @@ class HeldFile:
         with open(self._path, "rb") as handle:
             held = hold_still(handle.fileno())
             now = os.fstat(handle.fileno())
-            known = now.st_ino, now.st_size, now.st_mtime_ns
+            known = now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
             if self._known not in (None, known):
                 raise DataError(f"{self._path} changed while it was being read; start again when nobody writes to it")
             self._known = known

@@ -12,6 +12,7 @@ from riata.data.columns.column import BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.lists import Sparse
+from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.products import TIMES, ProductLearner
 from riata.data.columns.unfit import unfit, without_values
 from riata.data.encoding import MATRICES, Encoding, offsets_of, weights_of
@@ -186,6 +187,10 @@ class FirstPass:
                     continue  # what is no feature has no interactions, unless they are named
             encoder = learner.encoder(self.n_rows)
             judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
+            if isinstance(learner, NumberLearner) and (
+                judged is None or not judged.left_out or learner.least == learner.largest  # which may be by rounding
+            ):
+                learner.check_whole_numbers(self.source.place())
             if judged is not None and not interaction:
                 stray = self.source.strays.get(name) if judged.left_out else None
                 self.notes.append(f"{stray}; until then it is left out" if stray else judged.sentence)

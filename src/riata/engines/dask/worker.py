@@ -99,7 +99,14 @@ def run_of_part(part: Part, numbered: tuple[int, Starts], seen: Carried, carried
 def sum_of(values: list[Any]) -> Any:
     """The sum of the results of parts, in their order; None stands for a part without rows."""
     found = [value for value in values if value is not None]
-    return reduce(partial(add, plus=_plus), found) if found else None
+    try:
+        return reduce(partial(add, plus=_plus), found) if found else None
+    except (TypeError, ValueError, AttributeError) as error:  # what is no sum, or of another kind
+        kinds = " and ".join(sorted({type(value).__name__ for value in found}))
+        raise EngineError(
+            f"results of parts, of type {kinds}, cannot be added: one of the workers runs other code; restart all of "
+            "them with this version of riata"
+        ) from error
 
 
 def _plus(a: Any, b: Any) -> Any:
@@ -110,6 +117,9 @@ def _plus(a: Any, b: Any) -> Any:
             f"results of two parts are of shapes {shapes[0]} and {shapes[1]}: one of the workers runs other code; "
             "restart all of them with this version of riata"
         )
+    for value in (a, b):
+        if isinstance(value, np.ndarray) and value.dtype.kind not in "biuf":
+            raise TypeError(f"an array of {value.dtype}")
     return a + b
 
 
