@@ -45,8 +45,8 @@ def sweeps_over_groups(
     room: np.ndarray,
     sweeps: int,
 ) -> float:
-    """Cyclic sweeps over the active groups: each goes to its best values (`kernels.best_block`), or, where single
-    coefficients have a penalty, by proximal steps, by the products of its columns.
+    """Cyclic sweeps over the active groups: each goes to its best values (`kernels.best_block`), or, where there
+    are no eigenvalues, by proximal steps, by the products of its columns.
 
     Updates v, and the slopes t of the rows but for the change of the constant c, which is returned. `room` has four
     rows of as many numbers as there are columns.

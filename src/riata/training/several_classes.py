@@ -38,7 +38,7 @@ def count_classes(data: Dataset) -> ClassCounts:
         raise DataError("the target has one class only: there is nothing to tell apart")
     if not counts.all():
         raise DataError(f"class {classes[counts == 0][0]!r} has no row of positive weight")
-    return ClassCounts(*found)
+    return found
 
 
 def check_class_weight(class_weight: ClassWeight) -> None:

@@ -29,8 +29,8 @@ from riata.solvers.iterate import Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_positive, check_set, restoring
 from riata.units import whole_megabytes
 
-GROUPS_JOINING, MOST_IN_GROUPS = 32, 1024  # the same for groups, up to so many features together
 MIN_JOINING = 64  # so many features may join at a time, however few are in use, where passes are cheap
+GROUPS_JOINING, MOST_IN_GROUPS = 32, 1024  # the same for groups, up to so many features together
 NEARLY_PULLED = 0.95  # of the threshold: features that are pulled by less may leave the working set,
 WORTH_PRUNING = 0.75  # if what is left is at most this share of it
 STEP_PRECISION = 1e-13  # of a step that is followed by a pass

@@ -1,0 +1,49 @@
+"""A few sums over all rows, by which a checkpoint knows them again: of moments that are known, so without a pass."""
+
+from typing import Any
+
+import numpy as np
+
+from riata.data.dataset import Dataset
+from riata.data.remote import Remote
+from riata.engines.cuda.on_device import OnDevice
+
+SUMS_AGREE = 1e-9
+
+
+def sums_of_rows(data: Dataset) -> list[float] | None:
+    """A few numbers that change with any row, of moments that are known: later chunks may be of files that change.
+
+    None on a cluster or a GPU, and where no pass has found moments so far.
+    """
+    moments = None if isinstance(data, Remote | OnDevice) else data.known_moments
+    if moments is None:
+        return None
+    weight, mean = float(moments.weight), moments.mean
+    y_size, sizes = _deviation(moments.y_squares, weight), _deviation(moments.squares, weight)
+    of_target = [_share(moments.y_mean, y_size), _share(y_size, moments.y_mean)]
+    together = _share(moments.cross / weight, sizes * y_size)
+    return [weight, *of_target, _share(mean, sizes), _share(sizes, mean), together]
+
+
+def _deviation(squares: Any, weight: float) -> np.ndarray:
+    found: np.ndarray = np.sqrt(np.maximum(np.asarray(squares, dtype=float), 0.0) / weight)
+    return found
+
+
+def _share(part: Any, rest: Any) -> float:
+    """The mean of part / (|part| + |rest|) over columns, each with a factor of its own: columns may change places."""
+    part, rest = np.ravel(part), np.ravel(rest)
+    factors = 1.0 + np.arange(len(part)) * 0.6180339887498949 % 1.0
+    whole = np.abs(part) + np.abs(rest)
+    shares = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0.0)
+    return float((shares * factors).mean()) if len(part) else 0.0
+
+
+def same_sums(mine: list[float] | None, there: object) -> bool:
+    """Whether these are of the same rows, up to rounding by other numbers of threads; so far as both are known."""
+    if mine is None or there is None:
+        return True
+    if not isinstance(there, list) or len(there) != len(mine) or not all(type(x) in (int, float) for x in there):
+        return False
+    return all(abs(a - b) <= SUMS_AGREE * max(abs(a), 1.0) for a, b in zip(mine, there, strict=True))
