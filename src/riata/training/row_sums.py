@@ -7,6 +7,7 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.engines.cuda.on_device import OnDevice
+from riata.matrices.moments import varies
 
 SUMS_AGREE = 1e-9
 
@@ -22,8 +23,8 @@ def sums_of_rows(data: Dataset) -> list[float] | None:
     weight, mean = float(moments.weight), moments.mean
     y_size, sizes = _deviation(moments.y_squares, weight), _deviation(moments.squares, weight)
     of_target = [_share(moments.y_mean, y_size), _share(y_size, moments.y_mean)]
-    together = _share(moments.cross / weight, sizes * y_size)
-    return [weight, *of_target, _share(mean, sizes), _share(sizes, mean), together]
+    cross = np.where(varies(sizes, mean), moments.cross / weight, 0.0)  # of a constant, rounding is all there is
+    return [weight, *of_target, _share(mean, sizes), _share(sizes, mean), _share(cross, sizes * y_size)]
 
 
 def _deviation(squares: Any, weight: float) -> np.ndarray:
