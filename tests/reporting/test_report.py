@@ -151,6 +151,8 @@ def test_a_search_that_was_cut_off_says_how_much_better_others_could_be(here, rn
     riata.write_report(model, "page.html")
     page = (here / "page.html").read_text()
     assert f"ended before the gap was closed. N{model.how_much_better_[1:]}." in page
+    share = f"{100.0 * model.bound_.gap:.2g} %"
+    assert f"certificate {share} no model of as many features is better by more" in top_of(page)
 
 
 def test_a_stream_and_an_empty_model_have_pages_too(here, rng):
@@ -276,3 +278,14 @@ def test_a_page_without_a_folder_is_refused_in_a_sentence(here, rng):
     X = rng.normal(size=(80, 5))
     with pytest.raises(OptionError, match="no folder nodir"):
         riata.write_report(riata.SparseRegressor(alpha=0.1).fit(X, X[:, 0]), "nodir/a.html")
+
+
+def test_that_no_model_is_better_is_at_the_top(here):
+    words = ["fit", "train set.csv", "--target", "price", "--k", "2", "--ridge", "0.1", "--report", "page.html"]
+    assert CliRunner().invoke(main, [*words, "--quiet"]).exit_code == 0
+    assert "certificate the best no model of as many features is better time" in top_of((here / "page.html").read_text())
+
+
+def top_of(page) -> str:
+    """The words above the first section."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page.partition("What was asked")[0]).split())

@@ -8,6 +8,7 @@ from typing import Any
 from riata.errors import OptionError
 from riata.files import writable
 from riata.model.model import Model
+from riata.outcome.proofs import GlobalBound
 from riata.reporting.html.code import python_code
 from riata.reporting.html.facts import Facts, Origin, gather
 from riata.reporting.html.numbers import duration, short
@@ -101,6 +102,11 @@ def _certificate(facts: Facts) -> list[Tile]:
     if training.gap is not None:
         note = "certified relative gap" if training.converged else "relative gap; it stopped early"
         return [Tile("certificate", f"{training.gap:.1e}".replace("e-0", "e-"), note)]
+    if bounds := [bound for bound in training.bound if isinstance(bound, GlobalBound)]:
+        worst = max(bounds, key=lambda bound: bound.gap)
+        value = "the best" if worst.is_best else f"{100.0 * worst.gap:.2g} %"
+        note = f"no model of as many {worst.counted} is better" + ("" if worst.is_best else " by more")
+        return [Tile("certificate", value, note)]
     if training.converged:
         return [Tile("certificate", "converged", "what was proved is below")]
     return [Tile("certificate", "none", "why is below")]
