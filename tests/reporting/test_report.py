@@ -283,7 +283,9 @@ def test_a_page_without_a_folder_is_refused_in_a_sentence(here, rng):
 def test_that_no_model_is_better_is_at_the_top(here):
     words = ["fit", "train set.csv", "--target", "price", "--k", "2", "--ridge", "0.1", "--report", "page.html"]
     assert CliRunner().invoke(main, [*words, "--quiet"]).exit_code == 0
-    assert "certificate the best no model of as many features is better time" in top_of((here / "page.html").read_text())
+    assert "certificate the best no model of as many features is better time" in top_of(
+        (here / "page.html").read_text()
+    )
 
 
 def top_of(page) -> str:
