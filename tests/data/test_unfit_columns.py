@@ -153,6 +153,17 @@ def test_a_column_that_gives_the_answer_away_is_said_whatever_its_kind(name, row
     assert not notes_on(data, "number")
 
 
+def test_columns_that_explain_much_share_one_note(rng):
+    y = rng.normal(size=N)
+    columns = {f"x{i}": y + 0.5 * rng.normal(size=N) for i in range(7)}
+    data = riata.open(pd.DataFrame({"copy": 2 * y, **columns, "noise": rng.normal(size=N), "y": y}), target="y")
+    copy, others = [note for note in data.profile.notes if "when predicting" in note]
+    assert "'copy' is all but a copy" in copy
+    assert others.startswith("7 columns explain more than half of 'y' each, 'x")
+    assert " and 2 more: drop those" in others
+    assert "noise" not in others
+
+
 def test_numbers_that_are_asked_to_be_classes_have_leaks_too(rng):
     y = rng.integers(0, 4, N)
     frame = pd.DataFrame({"copy": (y * 7 + 3) % 4, "x": rng.normal(size=N), "y": y})

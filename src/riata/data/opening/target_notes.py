@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from riata.data.column_names import listed
 from riata.data.columns.column_profile import ColumnProfile
-from riata.data.columns.unfit import leak
+from riata.data.columns.unfit import COPY, LEAK, leak
 from riata.data.target import Target
 
-MOST_LEAKS = 5  # columns that give the target away of which each has its own note
+MOST_LEAKS = 5  # columns that a note names, of those that explain much of the target
 
 
 def on_target(target: Target, task: str) -> Iterator[str]:
@@ -32,10 +31,16 @@ def _differ_in_case(target: Target) -> Iterator[str]:
 
 
 def leaks(columns: dict[str, ColumnProfile], target: str) -> list[str]:
-    """Notes on columns that give the target away, the worst first; one on all the others, where they are many."""
+    """Notes on columns that give the target away, the worst first; one note for all that merely explain much of it."""
     worst = sorted(columns, key=lambda name: -(columns[name].explains or 0.0))
     told = {name: note for name in worst if (note := leak(name, columns[name], target)) is not None}
-    notes = list(told.values())[:MOST_LEAKS]
-    if len(told) > MOST_LEAKS:
-        notes.append(f"so do {len(told) - MOST_LEAKS} more columns: {listed(list(told)[MOST_LEAKS:], 10)}")
-    return notes
+    strong = [name for name in told if LEAK < (columns[name].explains or 0.0) <= COPY]
+    if len(strong) < 2:
+        return list(told.values())
+    named = ", ".join(f"{name!r} ({columns[name].explains:.0%})" for name in strong[:MOST_LEAKS])
+    more = f" and {len(strong) - MOST_LEAKS} more" if len(strong) > MOST_LEAKS else ""
+    together = (
+        f"{len(strong)} columns explain more than half of {target!r} each, {named}{more}: drop those that are not known "
+        f"when predicting (as in drop={strong[:2]!r})"
+    )
+    return [*(told[name] for name in told if name not in strong), together]
