@@ -312,8 +312,10 @@ def test_made_up_checkpoints_of_best_k_are_refused_before_compiled_code_sees_the
         checkpoints.save(Saved(good.arrays | {name: wrong}, good.facts))
         with pytest.raises(CheckpointError, match="damaged"):
             fit(data, replace(spec, resume=True))
-    checkpoints.save(Saved(good.arrays | {"model._unit": np.zeros_like(good.arrays["model._unit"])}, good.facts))
-    with pytest.raises(CheckpointError, match=r"'model\._unit' is not positive"):
+    checkpoints.save(
+        Saved(good.arrays | {"model.hessian.unit": np.zeros_like(good.arrays["model.hessian.unit"])}, good.facts)
+    )
+    with pytest.raises(CheckpointError, match=r"'unit' is not positive"):
         fit(data, replace(spec, resume=True))
     for name, wrong in (("rounds", "many"), ("reduction", "many"), ("reduction", np.nan)):
         checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))

@@ -40,7 +40,7 @@ def leaks(columns: dict[str, ColumnProfile], target: str) -> list[str]:
     named = ", ".join(f"{name!r} ({columns[name].explains:.0%})" for name in strong[:MOST_LEAKS])
     more = f" and {len(strong) - MOST_LEAKS} more" if len(strong) > MOST_LEAKS else ""
     together = (
-        f"{len(strong)} columns explain more than half of {target!r} each, {named}{more}: drop those that are not known "
-        f"when predicting (as in drop={strong[:2]!r})"
+        f"{len(strong)} columns explain more than half of {target!r} each, {named}{more}: drop those that are not "
+        f"known when predicting (as in drop={strong[:2]!r})"
     )
     return [*(told[name] for name in told if name not in strong), together]

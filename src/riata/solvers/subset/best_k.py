@@ -128,7 +128,7 @@ def candidate_rounds(
     if start is None:
         support = np.empty(0, dtype=np.int64)
         outlook = model.outlook(support, k)
-        pursue = model.keeps_rows and data.cheap_passes and data.n_rows * data.n_features * k <= CHEAP_PURSUIT
+        pursue = model.hessian.keeps_rows and data.cheap_passes and data.n_rows * data.n_features * k <= CHEAP_PURSUIT
     else:
         t, support, outlook, _, pursue = start
         count = min(next_count(k), limit - k)

@@ -142,7 +142,7 @@ def _support_per_size(model: LocalQuadratic, k_max: int, min_gain: float, limit:
         members = sweeps(search, range(1, k_max + 1), known, NOTHING, made)
         made = untold
         supports = [np.sort(model.candidates[chosen]) for chosen in members]
-        model.require(np.unique(np.concatenate([*supports, new[:0]])))
+        model.hessian.require(np.unique(np.concatenate([*supports, new[:0]])))
         gains = np.max([model.outlook(S, len(S)).gains for S in supports], axis=0, initial=-np.inf)
         outside = np.delete(gains, model.candidates)
         if np.max(outside, initial=-np.inf) <= min_gain:

@@ -18,7 +18,7 @@ ROW_COPIES = 5  # of the rows of H: those of two chunks and their sum while they
 
 def make_room(model: LocalQuadratic, support: np.ndarray, gains: np.ndarray, n_more: int, limit: int) -> None:
     """Drop the candidates of least gain, if the rows of H would otherwise be too many for the memory."""
-    if max(len(model.candidates), model.n_rows) + n_more <= limit:
+    if max(len(model.candidates), model.hessian.n_rows) + n_more <= limit:
         return
     gains = gains[model.candidates]
     gains[np.isin(model.candidates, support)] = np.inf

@@ -341,9 +341,9 @@ def _quadratic_root(model: LocalQuadratic, fit: Fitted, known: _Known, options: 
     there = np.isin(fit.support, model.problem.always_in, invert=True)
     chosen = fit.support[there]
     size = Size(k, chosen, fit.coef[there] * model.unit[chosen])
-    if model.keeps_rows:
-        model.require(chosen)
-    room = room_for(k, d, options).candidates - max(len(model.candidates), model.n_rows)
+    if model.hessian.keeps_rows:
+        model.hessian.require(chosen)
+    room = room_for(k, d, options).candidates - max(len(model.candidates), model.hessian.n_rows)
     more = MORE if model.problem.data.cheap_passes else min(MORE_FROM_DISK, max(MORE, room // 2))
     rounds = ROUNDS if model.problem.data.cheap_passes else min(ROUNDS, room // more)
     for found in relaxed_planes(model, size, 0.0, more, rounds):

@@ -53,7 +53,7 @@ class GrowingCandidates:
         """Add columns that are no candidates yet."""
         known, n = len(self.columns), len(self.columns) + len(columns)
         everyone = np.append(self.columns, columns)
-        new = self._model.products_with(columns, everyone) if self._held is None else self._held.add(columns)
+        new = self._model.hessian.between(columns, everyone) if self._held is None else self._held.add(columns)
         if n > len(self._products):
             products = np.empty((int(ROOM * n),) * 2)
             products[:known, :known] = self._products[:known, :known]
@@ -104,7 +104,7 @@ class _HeldColumns:
             more[: self._n] = self._columns[: self._n]
             self._columns = more
         unit = np.where(model.diagonal[columns] > 0, 1.0 / model.unit[columns], 0.0)
-        rows = (self._X.columns(columns).T - model.means[columns, None]) * self._root
+        rows = (self._X.columns(columns).T - model.hessian.means[columns, None]) * self._root
         np.multiply(rows, unit[:, None], out=self._columns[self._n : n])
         self._n = n
 
@@ -113,6 +113,6 @@ class _HeldColumns:
         u = self._root * (weights @ self._columns[places])
 
         def part(chunk: Chunk) -> np.ndarray:
-            return chunk.X.centred_slopes(model.means, u[chunk.y.astype(np.int64)])
+            return chunk.X.centred_slopes(model.hessian.means, u[chunk.y.astype(np.int64)])
 
         return np.where(model.diagonal > 0, model.h - self._numbered.sum(part) / model.unit, 0.0)

@@ -3,12 +3,9 @@
     F(w) ~ const + w'Hw / 2 - h'w,    H = X~' D X~ / sum(s) + diag(l2),    h = H w0 - gradient(w0),
 
 where D holds s_i loss''(y_i, z_i) and X~ is X less its D-weighted means (less nothing where there is no intercept).
-For the squared loss this is the loss itself. H is d x d and never computed completely. A search among candidates needs
-their products with each other; the rows of H of a support give, exactly and for all d features, the gain of every
-change of that support. Either costs one pass for any number of columns. In memory, where a pass is cheap and
-multiplying is not, only the rows of supports are computed; from disk, those of all candidates in the pass that adds
-them, unless `rows_ahead` is false: where slopes are all that is asked for, no row is held. Where the memory has no room
-for the rows of a support they are made for `at_once` columns at a time, a pass each, and not kept.
+For the squared loss this is the loss itself. A search among candidates needs their products with each other; the rows
+of H of a support give, exactly and for all d features, the gain of every change of that support. Either costs one pass
+for any number of columns (`hessian`).
 
 Other losses are damped, by DAMPING / 2 * mean(D) * var(x_j) (w_j - w0_j)^2 for every feature: rows that a model
 predicts with near certainty have hardly any curvature, and the others may be fewer than the features of a support.
@@ -21,7 +18,6 @@ Weights and products here are in units that give H a unit diagonal; `coefficient
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,21 +26,21 @@ import numpy as np
 from riata.data.in_memory import InMemory
 from riata.kernels.subset import swap_gains
 from riata.objective import Problem
-from riata.solvers.saved_checks import Shape, check_all_positive, check_array, check_indices, check_set
+from riata.solvers.saved_checks import Shape, check_array, check_set
 from riata.solvers.subset.always_in import AlwaysIn
+from riata.solvers.subset.hessian import Hessian
 from riata.solvers.subset.local_rows import LocalRows
 from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.refit import Fitted, least, solved
 from riata.solvers.subset.relaxation import Quadratic
-from riata.solvers.subset.subset import COLLINEAR, Subset, independent
+from riata.solvers.subset.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
 DAMPING = 1e-8  # less than COLLINEAR, so that equal columns remain collinear
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 NOTHING = np.empty(0, dtype=np.int64)
-NUMBERS, VECTORS = ("b", "loss", "_intercept_step"), ("w", "_shift", "_by_d", "_centre", "_unit", "_diagonal", "h")
-ROWS = ("_place", "_rows", "candidates", "_among")
-ALWAYS = tuple(field.name for field in fields(AlwaysIn))
+SAVED = ("w", "b", "loss", "_intercept_step", "h", "candidates", "_among")
+MODEL, HESSIAN = "model.", "hessian."  # what names of arrays in checkpoints begin with
 
 
 class Outlook(NamedTuple):
@@ -56,16 +52,9 @@ class Outlook(NamedTuple):
     partners: np.ndarray  # the place in the support of the feature that leaves for it; -1 if none has to
 
 
-def _shapes(arrays: dict[str, np.ndarray], d: int) -> dict[str, tuple[type, Shape]]:
-    """The types and shapes of the arrays of a quadratic of d features."""
-    n, m = len(arrays["model.candidates"]), len(arrays["model.always.columns"])
-    return {
-        **dict.fromkeys(NUMBERS, (np.float64, ())), **dict.fromkeys(VECTORS, (np.float64, (d,))),
-        "_place": (np.int64, (d,)), "_rows": (np.float64, (None, d)),
-        "candidates": (np.int64, (n,)), "_among": (np.float64, (n, n)),
-        "always.columns": (np.int64, (m,)), "always.explained": (np.float64, (m, d)),
-        "always.root": (np.float64, (m, m)), "always.step": (np.float64, (m,)),
-    }  # fmt: skip
+def _rows_ahead(problem: Problem, at_once: int | None) -> bool:
+    """Whether rows of H are made as a whole by default: from disk, where there is room for them."""
+    return not problem.data.cheap_passes and at_once is None
 
 
 class LocalQuadratic:
@@ -82,61 +71,41 @@ class LocalQuadratic:
     ):
         data, d = problem.data, problem.data.n_features
         self.problem, self.w, self.b = problem, w, b
-        self._at_once = at_once
-        self._rows_ahead = not data.cheap_passes and at_once is None if rows_ahead is None else rows_ahead
-        mean = data.moments.mean
-        self._shift = mean if problem.fit_intercept else np.zeros(d)
-        self._local = rows = LocalRows(problem.loss, w, b, self._shift)
+        rows_ahead = _rows_ahead(problem, at_once) if rows_ahead is None else rows_ahead
+        shift = data.moments.mean if problem.fit_intercept else np.zeros(d)
+        at = LocalRows(problem.loss, w, b, shift)
         support = self.others(np.flatnonzero(w))
-        some = not self._rows_ahead and len(candidates) < d
+        some = not rows_ahead and len(candidates) < d
         with_rows, always = NOTHING if some else np.union1d(support, candidates), problem.always_in
         multiplied = np.union1d(with_rows, always)
         large = len(multiplied) == d  # products, which have to be added up
         summed = data.sum_of_products if large and isinstance(data, InMemory) else data.sum
-        (loss, total, slope, by_u, by_d, squares), products = summed(lambda chunk: rows.sums(chunk, multiplied))
+        (loss, total, slope, by_u, by_d, squares), products = summed(lambda chunk: at.sums(chunk, multiplied))
         n = data.total_weight
         self.loss = float(loss / n)  # at (w, b)
-        self._by_d = by_d  # sum of D (x - shift)
-        self._centre = by_d / total if problem.fit_intercept else np.zeros(d)
         self._intercept_step = -slope / total if problem.fit_intercept else 0.0
+        centre = by_d / total if problem.fit_intercept else np.zeros(d)
         l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), d)
-        variance = (squares - self._centre * by_d) / n
+        variance = (squares - centre * by_d) / n
         if not problem.loss.quadratic:
             variance += DAMPING * total / n * data.moments.squares / data.moments.weight
-        variance[variance <= (CONSTANT * mean) ** 2] = 0.0
+        variance[variance <= (CONSTANT * data.moments.mean) ** 2] = 0.0
         norm2 = variance + l2
-        self._unit = np.sqrt(np.where(norm2 > 0, norm2, 1.0))
-        self._diagonal = np.where(norm2 > 0, 1.0, 0.0)
+        unit, diagonal = np.sqrt(np.where(norm2 > 0, norm2, 1.0)), np.where(norm2 > 0, 1.0, 0.0)
         gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
-        self._always = AlwaysIn.none(d)
+        self.hessian = Hessian(problem, at, by_d, centre, unit, diagonal, AlwaysIn.none(d), rows_ahead, at_once)
         if len(always):
-            gradient = self._keep_always(always, products[np.searchsorted(multiplied, always)], gradient)
-        self._rows = np.empty((0, d))  # of H,
-        self._place = np.full(d, -1)  # and each column's place in them (-1: none)
-        self._store(with_rows, products[np.searchsorted(multiplied, with_rows)] if len(always) else products)
-        self.h = self._times_H(support, (w * self._unit)[support]) - gradient / self._unit
+            own = products[np.searchsorted(multiplied, always)]
+            self.hessian, gradient, gain = self.hessian.less(always, own, gradient)
+            products = products[np.searchsorted(multiplied, with_rows)]
+            if problem.loss.quadratic:  # elsewhere it is a scale, and only near the loss
+                self.loss = max(self.loss - gain, 0.0)
+        self.hessian.store(with_rows, products)
+        self.h = self.hessian.times(support, (w * self.unit)[support]) - gradient / self.unit
         self.h[always] = 0.0
         self.candidates, self._among = NOTHING, np.empty((0, 0))
         if len(candidates):
             self.add_candidates(candidates)
-
-    def _keep_always(self, always: np.ndarray, products: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """Leave the others what those that are always in do not explain, and the gradient that is left of them."""
-        rows = self._scaled(always, slice(None), products)
-        rows[np.arange(len(always)), always] = self._diagonal[always]
-        there = independent(rows[:, always])
-        kept, slopes = AlwaysIn.of(always[there], rows[there], gradient / self._unit)
-        if self.problem.loss.quadratic:  # elsewhere it is a scale, and only near the loss
-            self.loss = max(self.loss - 0.5 * float(slopes @ slopes), 0.0)
-        gradient = gradient - self._unit * (slopes @ kept.explained)
-        left = self._diagonal - np.einsum("kj,kj->j", kept.explained, kept.explained)
-        varies = left > COLLINEAR
-        varies[always] = False
-        root = np.sqrt(np.where(varies, left, 1.0))
-        self._always = kept.in_units(self._unit, np.where(varies, root, np.inf))
-        self._unit = np.where(varies, self._unit * root, 1.0)
-        self._diagonal = np.where(varies, 1.0, 0.0)
-        return np.where(varies, gradient, 0.0)
 
     def others(self, columns: np.ndarray) -> np.ndarray:
         """Those of these columns that are not always in."""
@@ -146,38 +115,29 @@ class LocalQuadratic:
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All that passes found, for checkpoints."""
-        own = {name: np.asarray(getattr(self, name)) for name in (*NUMBERS, *VECTORS, *ROWS)}
-        always = {f"always.{name}": getattr(self._always, name) for name in ALWAYS}
-        return {f"model.{name}": array for name, array in (own | always).items()}
+        own = {"shift": self.hessian.at.shift} | {name: np.asarray(getattr(self, name)) for name in SAVED}
+        own |= {HESSIAN + name: array for name, array in self.hessian.arrays.items()}
+        return {MODEL + name: array for name, array in own.items()}
 
     @classmethod
     def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray], at_once: int | None = None) -> "LocalQuadratic":
         """The quadratic that had these `arrays`, if they are as a quadratic has them: no pass."""
+        d, n = problem.data.n_features, len(arrays[MODEL + "candidates"])
+        shapes: dict[str, tuple[type, Shape]] = {
+            **dict.fromkeys(("b", "loss", "_intercept_step"), (np.float64, ())),
+            **dict.fromkeys(("w", "h", "shift"), (np.float64, (d,))),
+            "candidates": (np.int64, (n,)), "_among": (np.float64, (n, n)),
+        }  # fmt: skip
+        found = {name: check_array(arrays, MODEL + name, kind, shape) for name, (kind, shape) in shapes.items()}
+        check_set(found["candidates"], MODEL + "candidates", np.arange(d))
         model = cls.__new__(cls)
-        model.problem, model._at_once = problem, at_once
-        model._rows_ahead = not problem.data.cheap_passes and at_once is None
-        found = {
-            name: check_array(arrays, f"model.{name}", kind, shape)
-            for name, (kind, shape) in _shapes(arrays, problem.data.n_features).items()
-        }
-        for name in (*NUMBERS, *VECTORS, *ROWS):
+        model.problem = problem
+        for name in SAVED:
             setattr(model, name, found[name].copy() if found[name].ndim else found[name].item())
-        model._always = AlwaysIn(*(found[f"always.{name}"] for name in ALWAYS))
-        model._local = LocalRows(problem.loss, model.w, model.b, model._shift)
-        check_all_positive(model._unit, "model._unit")
-        check_indices(model._place, "model._place", -1, len(model._rows))
-        check_set(model.candidates, "model.candidates", np.arange(len(model.w)))
+        at = LocalRows(problem.loss, model.w, model.b, found["shift"].copy())
+        of_hessian = {name.removeprefix(MODEL + HESSIAN): array for name, array in arrays.items()}
+        model.hessian = Hessian.resumed(problem, at, of_hessian, _rows_ahead(problem, at_once), at_once)
         return model
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows of H are in memory."""
-        return len(self._rows)
-
-    @property
-    def keeps_rows(self) -> bool:
-        """Whether the rows of H of a support are kept, once they are made."""
-        return self._at_once is None
 
     @property
     def products(self) -> np.ndarray:
@@ -187,29 +147,24 @@ class LocalQuadratic:
     @property
     def unit(self) -> np.ndarray:
         """What coefficients in the units of the data are multiplied by."""
-        return self._unit
+        return self.hessian.unit
 
     @property
     def diagonal(self) -> np.ndarray:
         """That of H: 0 for features that do not vary, and 1 for all others."""
-        return self._diagonal
-
-    @property
-    def means(self) -> np.ndarray:
-        """What is taken off columns, weighted by D; zeros where there is no intercept."""
-        return self._shift + self._centre
+        return self.hessian.diagonal
 
     @property
     def has_all(self) -> bool:
         """Whether all features that vary are candidates."""
-        return bool(np.count_nonzero(self._diagonal[self.candidates]) == np.count_nonzero(self._diagonal))
+        return bool(np.count_nonzero(self.diagonal[self.candidates]) == np.count_nonzero(self.diagonal))
 
     @cached_property
     def costs(self) -> Costs:
-        """What coefficients pay, in units of the quadratic; columns that do not vary pay enough to stay out."""
-        ridge, limit, groups, _ = Costs.of(self.problem)
-        limit = limit if self.problem.limit is None else limit * self._unit
-        return Costs(np.where(self._diagonal > 0, ridge / self._unit**2, 1.0), limit, groups)
+        """What coefficients pay, in units of the quadratic."""
+        _, limit, groups, _ = Costs.of(self.problem)
+        limit = limit if self.problem.limit is None else limit * self.unit
+        return Costs(self.hessian.ridge, limit, groups)
 
     def among_candidates(self) -> Quadratic:
         """The quadratic of the candidates, its ridge apart; `loss` is that at w = 0, if the quadratic is made there."""
@@ -217,46 +172,31 @@ class LocalQuadratic:
 
     def quadratic_with(self, columns: np.ndarray, G: np.ndarray) -> Quadratic:
         """The same for any columns, whose rows of H among themselves are G, which changes."""
-        costs, varies = self.costs.among(columns), self._diagonal[columns] > 0
+        costs, varies = self.costs.among(columns), self.diagonal[columns] > 0
         G[np.diag_indices_from(G)] -= costs.ridge * varies
         return Quadratic(G, np.where(varies, self.h[columns], 0.0), self.loss, costs)
 
     def pulls(self, support: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Minus the slopes of the loss, without the ridge, of all features: a quick pass if rows of H are missing."""
-        pulls = self.h - self._times_H(support, weights)
+        pulls = self.h - self.hessian.times(support, weights)
         pulls[support] += self.costs.ridge[support] * weights
-        return np.where(self._diagonal > 0, pulls, 0.0)
+        return np.where(self.diagonal > 0, pulls, 0.0)
 
     def add_candidates(self, columns: np.ndarray) -> None:
         """Add columns that searches may choose: one pass."""
         everyone = np.append(self.candidates, columns)
-        new = self.products_with(columns, everyone)
+        new = self.hessian.between(columns, everyone)
         known = len(self.candidates)
         among = np.empty((len(everyone), len(everyone)))
         among[:known, :known], among[known:], among[:known, known:] = self._among, new, new[:, :known].T
-        np.fill_diagonal(among, self._diagonal[everyone])
+        np.fill_diagonal(among, self.diagonal[everyone])
         self.candidates, self._among = everyone, among
-
-    def products_with(self, columns: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """H between these columns and others, but for its diagonal: one pass."""
-        if not self._rows_ahead and np.any(self._place[columns] < 0):
-            return self._scaled(columns, others, self._multiplied(columns, others))
-        return self._rows_of(columns)[:, others]
-
-    def require(self, columns: np.ndarray) -> None:
-        """Compute the rows of H of these columns: one pass, if any is missing."""
-        missing = columns[self._place[columns] < 0]
-        if len(missing):
-            self._store(missing, self._multiplied(missing, None))
 
     def keep(self, columns: np.ndarray) -> None:
         """Drop all other candidates and their rows."""
         places = np.flatnonzero(np.isin(self.candidates, columns))
         self.candidates, self._among = self.candidates[places], self._among[np.ix_(places, places)]
-        kept = columns[self._place[columns] >= 0]
-        self._rows = self._rows[self._place[kept]]
-        self._place[:] = -1
-        self._place[kept] = np.arange(len(kept))
+        self.hessian.keep(columns)
 
     def search(self, support: np.ndarray, capacity: int, min_gain: float) -> Subset:
         """A search among the candidates, from a support of some of them. Its members are places in `candidates`."""
@@ -274,45 +214,33 @@ class LocalQuadratic:
 
     def outlook(self, support: np.ndarray, k: int) -> Outlook:
         """The best weights on the support, and the gain of every feature outside: a pass if rows of H are missing."""
-        d = len(self.w)
         H = self._among_support(support)
         A, (weights, reduction) = solved(H, np.eye(len(support))), least(H, self.h[support])
-        step = d if self._at_once is None or len(support) == 0 else self._at_once
-        if step >= d:
-            gains, partners = self._swap_gains(support, A, weights, slice(0, d), len(support) < k)
-        else:
-            gains, partners = np.full(d, -np.inf), np.full(d, -1)
-            for start in range(0, d, max(1, step)):
-                of = slice(start, min(start + step, d))
-                gains[of], partners[of] = self._swap_gains(support, A, weights, of, len(support) < k)
+        gains, partners = np.full(len(self.w), -np.inf), np.full(len(self.w), -1)
+        for of, rows in self.hessian.row_blocks(support):
+            gains[of], partners[of] = self._swap_gains(A, weights, rows, of, len(support) < k)
         gains[support] = -np.inf
         return Outlook(weights, reduction, gains, partners)
 
     def _among_support(self, support: np.ndarray) -> np.ndarray:
-        """H among the features of a support: from its rows, from the candidates, or by a pass."""
-        if self._at_once is None:
-            return self._rows_of(support)[:, support]
+        """H among the features of a support; no pass where its rows are not kept and all are candidates."""
         places = self.places(support)
-        if np.all(places >= 0):
+        if not self.hessian.keeps_rows and np.all(places >= 0):
             among: np.ndarray = self._among[np.ix_(places, places)]
             return among
-        among = self._scaled(support, support, self._multiplied(support, support))
-        np.fill_diagonal(among, self._diagonal[support])
-        return among
+        return self.hessian.among(support)
 
     def _swap_gains(
-        self, support: np.ndarray, A: np.ndarray, weights: np.ndarray, of: slice, may_grow: bool
+        self, A: np.ndarray, weights: np.ndarray, rows: np.ndarray, of: slice, may_grow: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The gains of some features, and the places in the support of those that leave for them."""
-        if self._at_once is None or len(support) == 0:
-            rows = self._rows_of(support)[:, of]
-        else:
-            columns = None if of.stop - of.start == len(self.w) else np.arange(of.start, of.stop)
-            rows = self._scaled(support, of, self._multiplied(support, columns))
+        """The gains of some features, and the places in the support of those that leave for them.
+
+        `rows` are the rows of H of the support for these features, and A is the inverse of H among the support.
+        """
         with one_blas_thread():
             W = A @ rows
         c = self.h[of] - weights @ rows
-        v = self._diagonal[of] - np.einsum("sj,sj->j", rows, W)
+        v = self.diagonal[of] - np.einsum("sj,sj->j", rows, W)
         if may_grow:
             return np.where(v > COLLINEAR, c**2 / np.maximum(v, COLLINEAR), -np.inf), np.full(len(v), -1)
         gains, partners = np.full(len(c), -np.inf), np.zeros(len(c), dtype=np.int64)
@@ -322,8 +250,8 @@ class LocalQuadratic:
     def rough_outlook(self, support: np.ndarray, weights: np.ndarray) -> Outlook:
         """An outlook from slopes alone, given the best weights: gains are those of additions, as if the support were
         uncorrelated with the features outside. A quick pass, or none if all rows of H are in memory."""
-        c = self.h - self._times_H(support, weights)
-        gains = np.where(self._diagonal > 0, c**2, -np.inf)
+        c = self.h - self.hessian.times(support, weights)
+        gains = np.where(self.diagonal > 0, c**2, -np.inf)
         gains[support] = -np.inf
         return Outlook(weights, float(weights @ self.h[support]), gains, np.broadcast_to(np.int64(-1), len(c)))
 
@@ -350,12 +278,8 @@ class LocalQuadratic:
         W = np.zeros((len(self.w), len(supports)))
         for column, support in enumerate(supports):
             W[support, column] = self.best_weights(support)
-        in_data, rows = W / self._unit[:, None], self._local
-        by_z = self.problem.data.sum(lambda chunk: chunk.X.slopes(rows.along(chunk, in_data)))
-        by_z -= np.outer(self._shift + self._centre, self._by_d @ in_data)
-        products = by_z / self.problem.data.total_weight / self._unit[:, None] + self.costs.ridge[:, None] * W
-        products -= self._always.times(W)
-        squares = np.where((W != 0) | (self._diagonal == 0)[:, None], -np.inf, (self.h[:, None] - products) ** 2)
+        products = self.hessian.times_columns(W)
+        squares = np.where((W != 0) | (self.diagonal == 0)[:, None], -np.inf, (self.h[:, None] - products) ** 2)
         largest: np.ndarray = squares.max(axis=1, initial=-np.inf)
         return largest
 
@@ -368,67 +292,15 @@ class LocalQuadratic:
             if gains[best] <= min_gain:
                 break
             support = np.append(support, best)
-            rows = self._rows_of(support)
-            weights = solved(rows[:, support], self.h[support])
+            weights = solved(self.hessian.rows_of(support)[:, support], self.h[support])
         return support
 
     def coefficients(self, support: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, Any]:
         """(w, b) in the units of the data; for columns of weights, a column of w and an entry of b each."""
-        w = np.zeros(self._unit.shape + weights.shape[1:])
-        w[support] = (weights.T / self._unit[support]).T
+        w = np.zeros(self.unit.shape + weights.shape[1:])
+        w[support] = (weights.T / self.unit[support]).T
         if len(always := self.problem.always_in):
-            moved = ((w.T - self.w) * self._unit).T
+            moved = ((w.T - self.w) * self.unit).T
             w.T[..., always] = self.w[always]
-            w.T[..., self._always.columns] += self._always.moved(moved)
-        return w, self.b + self._intercept_step - (w.T - self.w) @ (self._centre + self._shift)
-
-    def _rows_of(self, columns: np.ndarray) -> np.ndarray:
-        self.require(columns)
-        rows: np.ndarray = self._rows[self._place[columns]]
-        return rows
-
-    def _times_H(self, support: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """H w, for all d features."""
-        product: np.ndarray
-        if (self._place[support] >= 0).all():
-            product = weights @ self._rows[self._place[support]]
-            return product
-        w = weights / self._unit[support]
-        all_w, rows = np.zeros_like(self.w), self._local
-        all_w[support] = w
-        by_z = self.problem.data.sum(lambda chunk: chunk.X.centred_slopes(rows.shift, rows.along(chunk, all_w)))
-        by_z -= (self._by_d[support] @ w) * self._centre
-        product = by_z / self.problem.data.total_weight / self._unit
-        product[support] += self.costs.ridge[support] * weights
-        if len(self._always):
-            product -= self._always.times(all_w * self._unit)
-            product[self._diagonal == 0.0] = 0.0
-        return product
-
-    def _store(self, columns: np.ndarray, products: np.ndarray) -> None:
-        """Append the rows of H of these columns, from their products with all columns."""
-        rows = self._scaled(columns, slice(None), products)
-        rows[np.arange(len(columns)), columns] = self._diagonal[columns]
-        known = len(self._rows)
-        self._place[columns] = np.arange(known, known + len(columns))
-        self._rows.resize((known + len(columns), rows.shape[1]), refcheck=False)  # a copy of both would be large
-        self._rows[known:] = rows
-
-    def _scaled(self, left: np.ndarray, right: np.ndarray | slice, H: np.ndarray) -> np.ndarray:
-        """Entries of H, computed in place from products of columns x - shift (left) with columns x (right)."""
-        off = (self._shift + self._centre)[right]
-        for row, by_d in zip(H, self._by_d[left], strict=True):  # an outer product would be as large as H
-            row -= by_d * off
-        H /= self.problem.data.total_weight * self._unit[right]
-        H /= self._unit[left, None]
-        if len(self._always):
-            self._always.take_off(H, left, right)
-            H[self._diagonal[left] == 0.0] = 0.0
-            H[:, self._diagonal[right] == 0.0] = 0.0
-        return H
-
-    def _multiplied(self, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
-        """Products of columns `left` with columns `right` (None: all), weighted by D: one pass."""
-        rows = self._local
-        products: np.ndarray = self.problem.data.sum(lambda chunk: rows.products(chunk, left, right))
-        return products
+            w.T[..., self.hessian.always.columns] += self.hessian.always.moved(moved)
+        return w, self.b + self._intercept_step - (w.T - self.w) @ self.hessian.means
