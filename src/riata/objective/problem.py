@@ -58,6 +58,11 @@ class Problem:
         return self.penalty
 
     @property
+    def n_choices(self) -> int:
+        """How many features, or groups of them, k chooses among."""
+        return self.cardinality.n_choices(self.data.n_features)
+
+    @property
     def always_in(self) -> np.ndarray:
         """The features that every model has, beside those that k counts."""
         always = self.cardinality.always_in

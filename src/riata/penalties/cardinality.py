@@ -27,6 +27,19 @@ class Cardinality(Penalty):
         """What k counts."""
         return further(self.always_in, "features")
 
+    @property
+    def choices_in(self) -> np.ndarray:
+        """Those of what k counts, features here, that are always in."""
+        return np.empty(0, dtype=np.int64) if self.always_in is None else self.always_in
+
+    def n_choices(self, n_features: int) -> int:
+        """How many there are of what k counts."""
+        return n_features - len(self.choices_in)
+
+    def columns_of(self, choices: np.ndarray) -> np.ndarray:
+        """The features of some of what k counts."""
+        return choices
+
     def value(self, w: np.ndarray) -> float:
         counted = w if self.always_in is None else np.delete(w, self.always_in)
         return float(0.5 * np.sum(self.l2 * w * w)) if np.count_nonzero(counted) <= self.k else np.inf

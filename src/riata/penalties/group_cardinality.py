@@ -35,20 +35,28 @@ class GroupCardinality(Penalty):
         return beside_ridge(self.l2, self.always_in) | ({"no groups"} if self.of_features else set())
 
     @property
-    def groups_in(self) -> np.ndarray:
+    def choices_in(self) -> np.ndarray:
         """The groups that are always in."""
         return np.unique(self.groups[self.always_in]) if self.always_in is not None else self.groups[:0]
 
+    def n_choices(self, n_features: int) -> int:
+        """How many other groups there are."""
+        return self.n_groups - len(self.choices_in)
+
+    def columns_of(self, choices: np.ndarray) -> np.ndarray:
+        """The features of these groups."""
+        return np.flatnonzero(np.isin(self.groups, choices))
+
     def value(self, w: np.ndarray) -> float:
-        used = np.setdiff1d(self.groups[np.flatnonzero(w)], self.groups_in)
+        used = np.setdiff1d(self.groups[np.flatnonzero(w)], self.choices_in)
         return float(0.5 * np.sum(self.l2 * w * w)) if len(used) <= self.k else np.inf
 
     def prox(self, v: np.ndarray, step: float) -> np.ndarray:
         curvature = 1.0 + step * self.l2
         gains = np.bincount(self.groups, v * v / curvature)
-        gains[self.groups_in] = 0.0
+        gains[self.choices_in] = 0.0
         kept = hard_threshold(gains, self.k) > 0.0
-        kept[self.groups_in] = True
+        kept[self.choices_in] = True
         return np.where(kept[self.groups], v / curvature, 0.0)
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "GroupCardinality":

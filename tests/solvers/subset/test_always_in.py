@@ -14,7 +14,7 @@ from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.outcome.proofs import GlobalBound, SearchedAll
 from riata.outcome.reasons import StopReason
-from riata.solvers.subset import branch_and_bound, certified
+from riata.solvers.subset import branch_and_bound, search_space
 from riata.training.fitting import fit
 from riata.training.path import k_path
 from riata.training.spec import Spec
@@ -80,7 +80,7 @@ def test_products_that_do_not_fit_are_made_in_parts(rng):
 @pytest.mark.parametrize(("loss", "n"), [("squared", 60), ("squared", 20), ("logistic", 60)])
 def test_a_search_beside_them_goes_on_from_its_checkpoint(rng, loss, n, tmp_path, monkeypatch):
     """With few rows it is one of candidates."""
-    monkeypatch.setattr(certified, "WIDE", 0)
+    monkeypatch.setattr(search_space, "WIDE", 0)
     X, y = rows(rng, n=n, loss=loss)
     spec = Spec(k=4, loss=loss, ridge=0.02, penalty_factors=factors(40, 5, 11), certify=True)
     whole = fit(InMemory(X, y), spec).result

@@ -19,12 +19,13 @@ from riata.outcome.proofs import NoBound, SearchedAll, SwapOptimal
 from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Options, Saved
 from riata.solvers.subset import best_k as best_k_module
-from riata.solvers.subset import branch_and_bound
+from riata.solvers.subset import branch_and_bound, root_bounds, search_space
 from riata.solvers.subset import certified as module
 from riata.solvers.subset.best_k import best_k
 from riata.solvers.subset.certified import certified
 from riata.solvers.subset.deadline import Deadline
 from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.proof_so_far import ProofSoFar
 from riata.solvers.subset.refit import Refits
 from riata.solvers.subset.relaxation import Node
 from riata.solvers.subset.saved_search import restored_search
@@ -82,13 +83,13 @@ def _empty_loss(case):
 def test_screening_keeps_every_feature_of_an_optimal_model(monkeypatch):
     """Also from a model that is far from the best, of which all that is better must be left to search."""
     kept = []
-    whole = module._Known.learn
+    whole = ProofSoFar.learn
 
     def learn(known, *args):
         whole(known, *args)
         kept.append(known)
 
-    monkeypatch.setattr(module._Known, "learn", learn)
+    monkeypatch.setattr(ProofSoFar, "learn", learn)
     n_out = 0
     for seed in range(FIRST, FIRST + CASES):
         case = small_subset(1000 + seed, groups=False)
@@ -116,13 +117,13 @@ def test_screening_keeps_every_feature_of_an_optimal_model(monkeypatch):
 
 def test_screening_by_products_keeps_every_feature_of_an_optimal_model(monkeypatch):
     """With more columns than rows, candidates in any order, and a start that is far from the best."""
-    found, whole = [], module._Known.learn
+    found, whole = [], ProofSoFar.learn
 
     def learn(known, *args):
         whole(known, *args)
         found.append((known.out.copy(), known.inside.copy()))
 
-    monkeypatch.setattr(module._Known, "learn", learn)
+    monkeypatch.setattr(ProofSoFar, "learn", learn)
     n_out = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -148,8 +149,8 @@ def test_screening_by_products_keeps_every_feature_of_an_optimal_model(monkeypat
 
 def test_more_columns_than_rows_are_searched_by_candidates(monkeypatch):
     """Of which there are few at the start, so that parts want others."""
-    monkeypatch.setattr(module, "ROUNDS", 0)
-    monkeypatch.setattr(module, "WIDE", 0)
+    monkeypatch.setattr(root_bounds, "ROUNDS", 0)
+    monkeypatch.setattr(search_space, "WIDE", 0)
     monkeypatch.setattr(best_k_module, "first_count", lambda k: 2 * k)
     n_parts = 0
     for seed in range(12):
@@ -334,7 +335,7 @@ def test_a_search_of_groups_goes_on_from_its_checkpoint(loss, tmp_path, monkeypa
 def test_a_search_that_was_cut_off_goes_on_from_its_checkpoint(loss, n, tmp_path, monkeypatch):
     """With few rows it is one of candidates."""
     rng = np.random.default_rng(5)
-    monkeypatch.setattr(module, "WIDE", 0)
+    monkeypatch.setattr(search_space, "WIDE", 0)
     X, y = correlated(rng, n=n, d=30)
     y = np.sign(y) if loss == "logistic" else y
     spec = Spec(k=4, loss=loss, ridge=0.05, certify=True)

@@ -72,7 +72,7 @@ def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Itera
         w[fit.support] = fit.coef
         model, search = searched(problem, w, fit.intercept)
         with one_blas_thread():
-            search.go_to(np.setdiff1d(penalty.groups[fit.support], penalty.groups_in))
+            search.go_to(np.setdiff1d(penalty.groups[fit.support], penalty.choices_in))
             proposals = _proposals(model, search, penalty.k)
             better = _first_better(problem, fit, proposals, options, unit)
         if better is None:
@@ -144,5 +144,5 @@ def check_memory(d: int, memory: int | None) -> None:
 
 def swap_optimal(search: GroupSubset, penalty: GroupCardinality, n_refitted: int | None = None) -> SwapOptimal:
     """What is proved where a search ended; `n_refitted` where the local quadratic is not the loss itself."""
-    n_others = penalty.n_groups - len(penalty.groups_in) - penalty.k
+    n_others = penalty.n_choices(len(penalty.groups)) - penalty.k
     return SwapOptimal(penalty.k, n_others, len(search.members), penalty.counted, n_refitted)

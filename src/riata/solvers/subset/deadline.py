@@ -28,4 +28,12 @@ class Deadline:
             raise OutOfTimeError
 
 
-FOREVER = Deadline()
+class Never(Deadline):
+    """A time that does not come, and that nobody can bring forward."""
+
+    @property
+    def over(self) -> bool:
+        return False
+
+
+FOREVER = Never()

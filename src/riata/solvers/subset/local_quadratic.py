@@ -25,7 +25,7 @@ import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.kernels.subset import swap_gains
-from riata.objective import Problem
+from riata.objective import Problem, empty_intercept
 from riata.solvers.saved_checks import Shape, check_array, check_set
 from riata.solvers.subset.always_in import AlwaysIn
 from riata.solvers.subset.hessian import Hessian
@@ -304,3 +304,9 @@ class LocalQuadratic:
             w.T[..., always] = self.w[always]
             w.T[..., self.hessian.always.columns] += self.hessian.always.moved(moved)
         return w, self.b + self._intercept_step - (w.T - self.w) @ self.hessian.means
+
+
+def products_of(problem: Problem) -> LocalQuadratic:
+    """The quadratic at the empty model, with all columns for candidates."""
+    d = problem.data.n_features
+    return LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), np.arange(d))

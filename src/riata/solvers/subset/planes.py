@@ -54,14 +54,11 @@ class Costs(NamedTuple):
         """Those of a problem, in the units of the data."""
         penalty, d = problem.cardinality, problem.data.n_features
         limits = np.broadcast_to(np.inf if problem.limit is None else problem.limit / problem.scale, d)
-        ridge, groups, always = np.broadcast_to(np.asarray(penalty.l2, dtype=np.float64), d), None, None
-        if isinstance(penalty, GroupCardinality):
-            groups, n_choices, always_in = penalty.groups, penalty.n_groups, penalty.groups_in
-        else:
-            n_choices, always_in = d, problem.always_in
-        if len(always_in):
-            always = np.zeros(n_choices, dtype=bool)
-            always[always_in] = True
+        ridge, always = np.broadcast_to(np.asarray(penalty.l2, dtype=np.float64), d), None
+        groups = penalty.groups if isinstance(penalty, GroupCardinality) else None
+        if len(penalty.choices_in):
+            always = np.zeros(penalty.n_choices(d) + len(penalty.choices_in), dtype=bool)
+            always[penalty.choices_in] = True
         return cls(ridge, limits, groups, always)
 
     def among(self, columns: np.ndarray) -> "Costs":
