@@ -330,3 +330,17 @@ def test_what_a_mask_hides_is_missing(rng):
     ):
         with pytest.raises(ValueError, match=r"NaN|nan|missing|no value"):
             wrong()
+
+
+@pytest.mark.parametrize("as_table", [True, False])
+def test_rows_of_weight_zero_do_not_say_what_the_target_is(as_table, rng):
+    X, weight = rng.normal(size=(40, 2)), np.ones(40)
+    weight[-1] = 0.0
+    for usual, other in ((rng.integers(0, 2, 40), 7), (rng.choice(["a", "b"], 40).astype(object), "c")):
+        y = usual.copy()
+        y[-1] = other
+        table = pd.DataFrame({"x0": X[:, 0], "x1": X[:, 1], "y": y, "weight": weight})
+        data = riata.open(table, "y", weight="weight") if as_table else riata.open(X, y, weight=weight)
+        assert data.task == "classification"
+        assert data.classes.tolist() == sorted(set(usual[:-1].tolist()))
+        assert riata.train(data, riata.Spec(k=1)).to_model().classes == data.classes.tolist()

@@ -13,12 +13,15 @@ from problems import SMOOTH, targets
 from riata import SparseClassifier, SparseRegressor
 from riata.arrays import to_host
 from riata.cli import main
+from riata.data.chunk import joined
 from riata.data.in_memory import InMemory
+from riata.data.sample import sample_rows
 from riata.engines.cuda.on_device import OnDevice, Streamed, on_device
 from riata.engines.cuda.transfers import Host, place_named
 from riata.errors import CheckpointError, DataError, OptionError
 from riata.losses import LOSSES
 from riata.matrices.cuda import cupy, floats_of
+from riata.model.scores import scores
 from riata.objective import first_order_part
 from riata.training.fitting import fit
 from riata.training.offsets import with_offsets
@@ -27,6 +30,7 @@ from riata.training.recoding import numbered_or_recoded
 from riata.training.selection.asked import Search
 from riata.training.selection.fits import debiased, fit_selected
 from riata.training.spec import Spec
+from riata.training.train import train
 
 try:
     import array_api_strict
@@ -111,6 +115,43 @@ def test_first_fits_and_refits_are_those_of_the_cpu(both, loss, penalty):
     spec = Spec(loss=loss, tol=1e-8, alpha_ratio=0.1, penalty=penalty, debias=0.5)
     here, there = (debiased(fit(one, spec), one).result.coef for one in (data, on_device(data, place)))
     np.testing.assert_allclose(there, here, atol=1e-6 * np.abs(here).max())
+
+
+def test_large_data_begins_with_a_sample_there(both, monkeypatch):
+    place, kind = both
+    monkeypatch.setattr("riata.data.sample.LEAST_ROWS", 30)
+    data, spec = rows(kind, n=900), Spec(alpha_ratio=0.05, tol=1e-8)
+    sample = sample_rows(on_device(data, place), None, 0)
+    assert isinstance(sample, OnDevice)
+    assert sample.n_rows == 900 // 16
+    here, there = (fit(one, spec).result for one in (data, on_device(data, place)))
+    assert there.converged
+    np.testing.assert_allclose(there.objective, here.objective, rtol=1e-6)
+
+
+def test_rows_that_are_asked_for_come_back_as_they_are(both, monkeypatch):
+    place, kind = both
+    monkeypatch.setattr("riata.engines.cuda.on_device.SENT_AT_ONCE", 9000)
+    data = rows(kind)
+    there = on_device(data, place)
+    chunks = list(there.visit())
+    assert len(chunks) == there.n_chunks > 2
+    back, known = joined(chunks), data.chunk
+    np.testing.assert_array_equal(back.X.toarray(), known.X.toarray())
+    np.testing.assert_array_equal(back.y, known.y)
+    np.testing.assert_array_equal(back.weight, known.weight)
+    assert next(there.visit([1])).n_rows == chunks[1].n_rows
+
+
+def test_classes_there_are_divided_into_folds_and_scored(both):
+    place, kind = both
+    here = rows(kind, "logistic")
+    data = InMemory(here.X, (here.chunk.y > 0).astype(float), classes=np.array(["a", "b"]))
+    spec = Spec(alpha="auto", loss="logistic", cv=3)
+    known, ours = train(data, spec), train(on_device(data, place), spec)
+    np.testing.assert_allclose(ours.coef, known.coef, atol=1e-4)
+    model = ours.to_model()
+    assert scores(model, on_device(data, place)) == pytest.approx(scores(model, data))
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])

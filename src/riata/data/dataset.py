@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
-from riata.arrays import Array
+from riata.arrays import Array, to_host
 from riata.data.chunk import Chunk, added, targets_alone
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
@@ -127,6 +127,10 @@ class Dataset(ABC):
         for chunk in self.visit():
             yield start, chunk
             start += chunk.n_rows
+
+    def row_values(self, of: Callable[[Chunk], Array]) -> Iterator[np.ndarray]:
+        """of(chunk), values of rows such as their targets, for all rows in their order: one pass."""
+        return (to_host(of(chunk)) for chunk in self.visit())
 
     def runs(self, f: Callable[[int, Run], T]) -> list[T]:
         """f(number, run) for every run of consecutive chunks that one process reads; here there is one, of all rows."""

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any
@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from riata.data.chunk import Chunk
-from riata.data.dataset import Dataset, Run
+from riata.data.dataset import Dataset
 from riata.data.folds import FoldPlan, Folds, fold_of, hashed
-from riata.data.remote import Remote
 from riata.data.row_marks import Mark
 from riata.data.row_numbers import RowNumbers
 from riata.errors import DataError, OptionError
@@ -26,14 +25,7 @@ SORTED_AT_ONCE = 1 << 22  # numbers
 
 def row_numbers(data: Dataset, of: Callable[[Chunk], np.ndarray], dtype: Any) -> RowNumbers:
     """A number for every row of a dataset: one pass."""
-    if isinstance(data, Remote):
-        return RowNumbers(dtype, data.runs(lambda _, run: np.concatenate(list(_each(run, of)))))
-    return RowNumbers(dtype, _each(data.placed(), of))
-
-
-def _each(run: Run, of: Callable[[Chunk], np.ndarray]) -> Iterator[np.ndarray]:
-    for _, chunk in run:
-        yield of(chunk)
+    return RowNumbers(dtype, data.row_values(of))
 
 
 def stratified(strata: RowNumbers, n_folds: int, seed: int = 0) -> Folds:

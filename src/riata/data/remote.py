@@ -1,7 +1,7 @@
 """Rows in the memory of other processes: functions are sent to the rows, and only their results come back."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -13,6 +13,9 @@ class Remote(Dataset):
     """A dataset whose rows other processes have. Only `visit` brings chunks to this process, one at a time."""
 
     row_bytes: float  # the approximate size of a row in memory
+
+    def row_values(self, of: Callable[[Chunk], np.ndarray]) -> Iterator[np.ndarray]:
+        return iter(self.runs(lambda _, run: np.concatenate([of(chunk) for _, chunk in run])))
 
     @abstractmethod
     def some_rows(self, keep: Callable[[np.ndarray], np.ndarray]) -> "Remote":

@@ -32,7 +32,7 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
     if data.cheap_passes:
         rows = np.sort(rng.choice(data.n_rows, data.n_rows // SHARE, replace=False))
         data.ledger.count(len(rows))
-        return data.keep_in_memory(_without_rare(joined(list(data.take(rows).visit()))))
+        return data.take(rows).map(_without_rare).with_own_ledger()
     chunks: list[Chunk] = []
     room = float("inf") if memory is None else memory // 8  # there are two copies while chunks are joined
     for chunk in data.visit(np.sort(rng.permutation(data.n_chunks)[: max(1, data.n_chunks // SHARE)])):

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import Array, namespace
+from riata.arrays import Array, namespace, to_host
+from riata.matrices.dense import DenseMatrix
 from riata.matrices.matrix import ALL, Matrix
 
 
@@ -56,6 +57,9 @@ class ArrayMatrix(Matrix):
     def narrowed(self, numbers: np.ndarray) -> "ArrayMatrix":
         xp = namespace(self.array)
         return type(self)(xp.take(self.array, xp.asarray(numbers), axis=1))
+
+    def on_host(self) -> Matrix:
+        return DenseMatrix(to_host(self.array))
 
     def dense(self, array: Array) -> "ArrayMatrix":
         return type(self)(array)

@@ -12,8 +12,10 @@ import numpy as np
 from riata.arrays import Array, is_device_array
 from riata.errors import DataError, OptionError
 from riata.matrices.array_api import ArrayMatrix, intercepts, positions
+from riata.matrices.csr import CsrMatrix
 from riata.matrices.matrix import ALL, Matrix
 from riata.scipy_later import is_sparse
+from riata.scipy_later import sparse as sp
 
 THREADS = 256
 TILE = 1024  # rows that one thread adds up, or more
@@ -148,6 +150,10 @@ class CudaSparse(Matrix):
 
     def narrowed(self, numbers: np.ndarray) -> CudaDense:
         return CudaDense(self.columns(numbers))
+
+    def on_host(self) -> Matrix:
+        starts, indices, data = (part.get() for part in self.by_row)
+        return CsrMatrix(sp.csr_array((data, indices, starts), shape=self.shape))
 
     def dense(self, array: Array) -> CudaDense:
         return CudaDense(array)

@@ -103,6 +103,10 @@ class Matrix(ABC):
     def dense(self, array: Array) -> "Matrix":
         """Rows of a dense array in the same place."""
 
+    def on_host(self) -> "Matrix":
+        """The same rows in the memory of the host, with all that can be asked of rows there."""
+        return self
+
     def prepare(self, numbers: np.ndarray) -> None:  # noqa: B027 -- most have no need to
         """Announce margins over these columns: rows on a GPU keep a copy of them that is faster to read."""
 

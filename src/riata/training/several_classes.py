@@ -37,7 +37,7 @@ def count_classes(data: Dataset) -> ClassCounts:
     if np.count_nonzero(counts) < 2:
         raise DataError("the target has one class only: there is nothing to tell apart")
     if not counts.all():
-        raise DataError(f"class {classes[counts == 0][0]!r} has no row of positive weight")
+        raise DataError(f"class {classes[counts == 0].tolist()[0]!r} has no row of positive weight")
     return found
 
 

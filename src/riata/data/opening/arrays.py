@@ -95,15 +95,19 @@ def open_array(
     if (events := numbers("event")) is not None:
         column, task = _with_events(column, events), "survival"
     learner = TargetLearner(pa.field(TARGET, column.type), task)
+    counted = np.arange(n_rows) if weights is None else np.flatnonzero(weights)  # others are as if they were not there
+    column = column.take(pa.array(counted))
     try:
-        learner.add(column, np.ones(n_rows))
+        learner.add(column, np.ones(len(counted)))
     except BadRow as bad:
-        raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
+        raise DataError(f"row {counted[bad.row] + 1}: {bad.sentence}") from bad
     found = learner.target()
     labels = found.labels
     if labels is not None and not learner.text:
         labels = labels.astype(column.type.to_pandas_dtype())  # labels keep the type of the array
-    data = _with_role(InMemory(X, found.encode(column), weights, names, labels, offset=offset), role)
+    y = np.zeros(n_rows)
+    y[counted] = found.encode(column)
+    data = _with_role(InMemory(X, y, weights, names, labels, offset=offset), role)
     data.facts = data.facts.but(survival=found.survival, trials=trials is not None)
     return _with_marks(data, marks, reading)
 

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from riata.arrays import to_host
+from riata.arrays import Array, to_host
 from riata.data.chunk import Chunk, add
 from riata.data.dataset import Dataset
 from riata.data.facts import Facts
@@ -18,7 +18,7 @@ from riata.matrices.dense import DenseMatrix
 from riata.matrices.matrix import Matrix
 
 T = TypeVar("T")
-SENT_AT_ONCE = 1 << 28  # the largest size in bytes of a block of rows that is sent
+SENT_AT_ONCE = 1 << 28  # the largest size in bytes of a block of rows that is sent, or fetched
 SOLVERS_THERE = ("exact", "best-k")
 
 
@@ -49,7 +49,6 @@ class OnDevice(Dataset):
     """All rows in the memory of a device. Targets and weights may be given as arrays of the host or of a device."""
 
     cheap_passes = True
-    n_chunks = 1
 
     def __init__(
         self,
@@ -78,9 +77,21 @@ class OnDevice(Dataset):
         origin = None if offset is None else facts.offset or Offset()
         super().__init__(facts.but(n_rows=n_rows, n_features=n_features, offset=origin), ledger)
         self.send = place.vector
+        self._rows_at_once = max(1, SENT_AT_ONCE * n_rows // max(1, rows.nbytes))
+        self.n_chunks = -(-n_rows // self._rows_at_once)
 
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
-        raise NotImplementedError("rows on a GPU are summed there, never read one after the other")
+        """Rows copied to the host: for scores and statistics, which ask for the rows themselves."""
+        for i in range(self.n_chunks) if order is None else order:
+            start = i * self._rows_at_once
+            X, *others = self._chunk.rows(slice(start, min(start + self._rows_at_once, self.n_rows))).arrays
+            chunk = Chunk(X.on_host(), *map(to_host, others))
+            self.ledger.count(chunk.n_rows)
+            yield chunk
+
+    def row_values(self, of: Callable[[Chunk], Array]) -> Iterator[np.ndarray]:
+        self.ledger.count(self.n_rows)
+        yield to_host(of(self._chunk))
 
     def sum(self, f: Callable[[Chunk], T]) -> T:
         self.ledger.count(self.n_rows)
