@@ -19,6 +19,7 @@ from riata.data.in_memory import InMemory
 from riata.errors import CheckpointError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Saved
+from riata.training import driver
 from riata.training.checkpoint import Checkpoints
 from riata.training.fitting import checkpoints_of, fit
 from riata.training.spec import Spec
@@ -271,6 +272,24 @@ def test_ctrl_c_gives_the_model_so_far(data):
     assert result.reason == "it was interrupted"
     assert result.steps == 25 * 5
     assert np.count_nonzero(result.coef)
+
+
+@pytest.mark.parametrize("solver", ["svrg", "saga", "cd", "fobos"])
+def test_ctrl_c_while_the_objective_is_computed_gives_the_model_before(solver, rng, monkeypatch):
+    X = rng.normal(size=(200, 6))
+    data, spec = InMemory(X, np.sign(X[:, 0] + rng.normal(size=200))), Spec(solver=solver, loss="logistic", alpha=0.01)
+    seen, record = [], driver._Course.record
+
+    def interrupted(course, point):
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        seen.append(record(course, point))
+        return seen[-1]
+
+    monkeypatch.setattr(driver._Course, "record", interrupted)
+    result = fit(data, spec).result
+    assert result.stop.reason is StopReason.INTERRUPTED
+    assert (result.steps, result.objective) == (seen[1].steps, seen[1].objective)
 
 
 def test_history_holds_progressive_validation(rng):

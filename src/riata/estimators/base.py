@@ -1,6 +1,5 @@
 """What the estimators share: scikit-learn's conventions around `riata.training.train`."""
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -28,6 +27,7 @@ from riata.training.small_fits import interpreting_if_small
 from riata.training.spec import Spec
 from riata.training.train import train
 from riata.training.trained import Trained
+from riata.user_warnings import warn_user
 
 Predictions = np.ndarray | Any  # an array; of a Dask collection a Dask array, which is not computed yet
 
@@ -123,7 +123,7 @@ class SparseLinear(SelectorMixin, TakesRows):
         with interpreting_if_small(data, spec, IN_PYTHON):
             trained = train(data, spec, validation=others, warn=sentences.append)
         for sentence in sentences:
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+            warn_user(sentence, ConvergenceWarning)
         self._take_over(trained)
         if trained.learner is not None:
             self._learner = trained.learner

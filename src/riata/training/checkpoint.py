@@ -9,7 +9,6 @@ one cannot be written, as on a full disk, the fit goes on: a warning says so, an
 import json
 import os
 import time
-import warnings
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -27,6 +26,7 @@ from riata.files import reason, remove_stale, replacing
 from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 from riata.training.row_sums import same_sums, sums_of_rows
+from riata.user_warnings import warn_user
 
 VERSION = 5
 NEWEST, BEFORE = "checkpoint.npz", "checkpoint.before.npz"
@@ -52,7 +52,7 @@ class Checkpoints:
             self._write(saved)
         except OSError as error:
             told = error if isinstance(error, OutputError) else f"cannot write {self.folder}: {reason(error)}"
-            warnings.warn(f"this checkpoint is left out, and the fit goes on: {told}", stacklevel=2)
+            warn_user(f"this checkpoint is left out, and the fit goes on: {told}")
         self._last = time.monotonic()
 
     def _write(self, saved: Saved) -> None:

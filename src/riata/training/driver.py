@@ -101,26 +101,32 @@ def run(
     Interrupted (Ctrl-C) after its first point, it returns the last one. `resumed` is what the solver went on from.
     """
     course = _Course(problem, resumed)
-    stop, point = None, None
-    ending: list[StopReason] = []
-    for point in _until_interrupted(iterates, ending):
-        record = course.record(point)
-        if progress is not None:
-            progress(record)
-        course.keep(record, point)
-        if point.end_of_pass:
-            stop = _stop(course.ends_of_passes, point, tol, course.unit, max_passes)
-            if stop is not None:
-                break
-        if checkpoints is not None and point.save is not None and checkpoints.due:
-            checkpoints.save(course.saved(point.save(), record))
-    if point is None and ending == [StopReason.INTERRUPTED]:
-        raise KeyboardInterrupt
-    if point is None:
+    last: tuple[Iterate, Record] | None = None
+    stop, ending = None, StopReason.LAST_STEP
+    try:
+        while stop is None:
+            point = next(iterates)
+            record = course.record(point)
+            last = point, record
+            if progress is not None:
+                progress(record)
+            course.keep(record, point)
+            if point.end_of_pass:
+                stop = _stop(course.ends_of_passes, point, tol, course.unit, max_passes)
+            if stop is None and checkpoints is not None and point.save is not None and checkpoints.due:
+                checkpoints.save(course.saved(point.save(), record))
+    except StopIteration as end:  # the solver may return a reason
+        ending = end.value or ending
+    except KeyboardInterrupt:
+        if last is None:
+            raise
+        ending = StopReason.INTERRUPTED
+    if last is None:
         raise CheckpointError("the checkpoint is of a fit that had come to its end: fit without resume")
+    point, record = last
     if checkpoints is not None and stop is None and point.searched is not None and point.save is not None:
         checkpoints.save(course.saved(point.save(), record))  # others are not whole within a step
-    return course.result(point, record, stop or Stop(ending[0]))
+    return course.result(point, record, stop or Stop(ending))
 
 
 class _Course:
@@ -247,14 +253,6 @@ def _objective_at(problem: Problem, point: Iterate) -> float:
     on = np.flatnonzero(point.coef)
     part = replace(problem, data=Columns(problem.data, point.features.ids[on]))
     return objective(part, point.coef[on], point.intercept)
-
-
-def _until_interrupted(iterates: Any, ending: list[StopReason]) -> Iterator[Iterate]:
-    """The iterates, up to a Ctrl-C. Why there are no more goes to `ending`: the solver may return a reason."""
-    try:
-        ending.append((yield from iterates) or StopReason.LAST_STEP)
-    except KeyboardInterrupt:
-        ending.append(StopReason.INTERRUPTED)
 
 
 def _check_divergence(point: Iterate, F: float | None, empty: float, problem: Problem) -> None:

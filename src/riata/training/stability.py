@@ -8,10 +8,11 @@ from riata.data.dataset import Dataset
 from riata.training.one_margin import Warn
 from riata.training.selection.stability import Stability, check_counts_features, stability_of
 from riata.training.spec import Spec
-from riata.training.train import train, warn_in_python
+from riata.training.train import train
+from riata.user_warnings import warn_user
 
 
-def train_halves(data: Dataset, spec: Spec, *, warn: Warn = warn_in_python, **options: Any) -> Stability:
+def train_halves(data: Dataset, spec: Spec, *, warn: Warn = warn_user, **options: Any) -> Stability:
     """Train on both halves of the rows, again and again; `options` are those of `stability_of`."""
     check_counts_features(spec.solver)
 

@@ -3,7 +3,6 @@
 The one function that estimators and the command line both call.
 """
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,14 +48,10 @@ from riata.training.spec import Spec
 from riata.training.streams import learn_stream
 from riata.training.trained import Trained
 from riata.training.usual_loss import with_usual_loss
+from riata.user_warnings import warn_user
 
 
-def warn_in_python(sentence: str) -> None:
-    """As a warning of Python."""
-    warnings.warn(sentence, stacklevel=4)
-
-
-def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn: Warn = warn_in_python) -> Trained:
+def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn: Warn = warn_user) -> Trained:
     """Fit what a spec asks for to the rows of a dataset.
 
     Parameters

@@ -1,0 +1,14 @@
+"""Warnings of Python that point at the user's own line, however deep inside riata they arise."""
+
+import sys
+import warnings
+
+PACKAGE = __name__.partition(".")[0]
+
+
+def warn_user(sentence: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of the first line that called from outside of riata."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, category, stacklevel=level)
