@@ -4,11 +4,13 @@ import sys
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 import riata
 from riata.cli import main
+from riata.data.formats.streams import StoredStream
 from riata.errors import DataError, MissingPackageError
 
 ROWS = """
@@ -92,3 +94,21 @@ def test_groups_belong_to_the_rows_of_a_query_without_an_order():
     unkept = riata.open(relation, "y", groups="grp", cache=False)
     with pytest.raises(DataError, match="may give another order"):
         unkept.facts.marks["groups"]
+
+
+def test_a_target_beside_it_is_kept_with_its_rows(tmp_path, rng, monkeypatch):
+    """A query may give another order in each pass, and rows and targets belong together by their places."""
+    X, kept = rng.normal(size=(50, 2)), []
+
+    class Noticed(StoredStream):
+        def __init__(self, *args):
+            kept.append(args)
+            super().__init__(*args)
+
+    monkeypatch.setattr("riata.data.opening.rows.StoredStream", Noticed)
+    pd.DataFrame(X, columns=["a", "b"]).to_parquet(tmp_path / "X.parquet")
+    y = duckdb.from_df(pd.DataFrame({"y": X[:, 0] > 0}))
+    riata.open(tmp_path / "X.parquet", y)
+    assert kept
+    with pytest.raises(DataError, match="another order in each pass"):
+        riata.open(tmp_path / "X.parquet", y, cache=False)

@@ -193,12 +193,8 @@ class OneColumn(Source):
             raise DataError(f"the {name} needs one column of its own, and there are {', '.join(source.schema.names)}")
         self.inner = source
         self.schema = pa.schema([pa.field(name, source.schema.types[0])])
-        self.n_rows, self.n_bytes, self.single_pass, self.fast = (
-            source.n_rows,
-            source.n_bytes,
-            source.single_pass,
-            source.fast,
-        )
+        for kept in ("n_rows", "n_bytes", "single_pass", "unordered", "fast"):
+            setattr(self, kept, getattr(source, kept))
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         for batch in self.inner.batches(self.inner.schema.names, rows):

@@ -131,6 +131,11 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
     rows.as_codes()
     if asked.cache and (rows.single_pass or (rows.unordered and by_place)):
         rows = StoredStream(rows, asked.cache if isinstance(asked.cache, str) else None)
+    elif rows.unordered and isinstance(rows, WithColumns) and not once:
+        raise DataError(
+            "the query may give its rows in another order in each pass, so that what is given beside them would belong "
+            "to other rows: put all columns into one query, or leave cache=False out"
+        )
     elif rows.single_pass or once:
         columns = rows.schema.names
         if once:

@@ -202,6 +202,8 @@ def _names_a_column(given: Any, rows: Source) -> bool:
 
 def role_values(given: Any, role: str, reading: Reading, rows: Source | None = None) -> Source:
     """A target or weight that is not one of the columns of the rows, if these have any: an array, or a file."""
+    if is_relation(given):
+        return Relation(given)
     if not isinstance(given, str | Path):
         return Table(column_table(given, role))
     try:
