@@ -294,7 +294,7 @@ def test_an_interrupt_within_a_cut_loses_no_part(moment, tmp_path, monkeypatch):
     X, y = correlated(np.random.default_rng(5), n=60, d=30)
     spec = Spec(k=4, ridge=0.01, certify=True)
     whole = fit(InMemory(X, y), spec).result
-    name = {"relax": "_halves", "digest": "_digest"}[moment]
+    name = {"relax": "_children", "digest": "_digest"}[moment]
     calls, original = [], getattr(branch_and_bound._Search, name)
 
     def interrupted(self, *args):
