@@ -134,7 +134,7 @@ def test_screening_by_products_keeps_every_feature_of_an_optimal_model(monkeypat
         )
         problem, _ = make_problem(case.data(), case.spec)
         least, [optimum] = every_optimum(case)
-        model = LocalQuadratic(problem, np.zeros(16), empty_intercept(problem), rng.permutation(16))
+        model = LocalQuadratic.at(problem, np.zeros(16), empty_intercept(problem), rng.permutation(16))
         start = model.fitted(np.sort(rng.permutation(5)[:3]) if seed % 2 else np.array(sorted(optimum)))
         *_, last = certified(problem, start, Options(1, certify=0.0), model)
         for out, inside in found:

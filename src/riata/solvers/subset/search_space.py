@@ -107,7 +107,7 @@ def _saved_subsets(problem: Problem, search: SavedSearch, memory: int, deadline:
         return _group_subsets(problem, products_of(problem) if problem.loss.quadratic else None, deadline)
     if search.by_candidates:
         candidates = np.union1d(fit.support, search.frontier.places)
-        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), candidates)
+        model = LocalQuadratic.at(problem, np.zeros(d), empty_intercept(problem), candidates)
         return CandidateSubsets(model, k, _most_rows(memory, d), deadline)
     there = np.union1d(left, problem.always_in)
     near = problem if len(there) == d else cut_to(problem, there, memory)
