@@ -171,3 +171,24 @@ def test_free_memory_is_no_more_than_a_container_leaves(version, tmp_path, monke
 def test_free_memory_is_unknown_where_the_system_does_not_tell(monkeypatch):
     monkeypatch.setattr(machine, "memory_mb", lambda: None)
     assert machine.free_memory() is None
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o027, 0o077, 0o002])
+@pytest.mark.parametrize("status", ["as it is", "of an older system", "missing"])
+def test_the_file_mode_mask_is_read_and_files_are_never_open_to_all(mask, status, tmp_path, monkeypatch):
+    if status != "as it is":
+        (tmp_path / "old").write_text("Name:\tpython\nState:\tR (running)\n")
+        monkeypatch.setattr(machine, "STATUS", tmp_path / ("old" if status == "of an older system" else "missing"))
+    set_to, original = [], os.umask
+    before = original(mask)
+    try:
+        monkeypatch.setattr(os, "umask", lambda mask: set_to.append(mask) or original(mask))
+        found = machine.file_mode_mask()
+        monkeypatch.undo()
+        after = original(mask)
+    finally:
+        original(before)
+    assert found == after == mask
+    assert all(mask in (machine.PRIVATE, found) for mask in set_to)
+    if status == "as it is" and sys.platform == "linux":
+        assert set_to == []

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import platformdirs
 
 from riata.errors import OptionError, OutputError
-from riata.machine import file_without_name, lock, still_locked
+from riata.machine import file_mode_mask, file_without_name, lock, still_locked
 
 NOWHERE = Path(os.devnull) / "riata"  # a folder that can be neither read nor made, which every cache must live with
 TEMPORARY = ".riata-", ".part"  # how names of files that are not yet whole begin and end
@@ -47,7 +47,7 @@ def replacing(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
     place = Path(os.path.realpath(path))
     with says_why(path):
         remove_stale(place.parent)
-        usual = stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask()
+        usual = stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~file_mode_mask()
         handle, temporary = _temporary_in(place.parent)
     try:
         with still_locked(handle):  # until it has its name: to others it would be one that nobody writes any more
@@ -144,13 +144,6 @@ def _remove_if_stale(path: str) -> None:
 def _is_special(path: str | Path) -> bool:
     """Whether the path exists and is neither a file nor a folder: a device or a pipe."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
-
-
-def _umask() -> int:
-    """The file mode mask of this process, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def writable(path: Path) -> Path:

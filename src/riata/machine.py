@@ -23,6 +23,8 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module everywhere else
 
+STATUS = Path("/proc/self/status")
+PRIVATE = 0o077  # the file mode mask that leaves a file to its owner
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # from malloc.h
 
 
@@ -127,6 +129,17 @@ def file_without_name(folder: str | None = None) -> IO[bytes]:
     On Linux and macOS it never has a name; on Windows its name is deleted with the last handle.
     """
     return tempfile.TemporaryFile(dir=folder, prefix="riata-")
+
+
+def file_mode_mask() -> int:
+    """The permissions that files of this process do not get."""
+    with suppress(OSError):
+        for line in STATUS.read_bytes().splitlines():
+            if line.startswith(b"Umask:"):
+                return int(line.split()[1], base=8)
+    mask = os.umask(PRIVATE)  # elsewhere to set it is the only way to read it; other threads may make files meanwhile
+    os.umask(mask)
+    return mask
 
 
 def after_fork_in_child(f: Callable[[], None]) -> None:

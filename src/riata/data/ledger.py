@@ -32,11 +32,11 @@ class Ledger:
     @contextmanager
     def monitoring(self) -> Iterator[None]:
         """A context in which rows read do not count as passes."""
-        self._monitoring = True
+        before, self._monitoring = self._monitoring, True
         try:
             yield
         finally:
-            self._monitoring = False
+            self._monitoring = before  # it may be within another
 
 
 class SummaryLedger(Ledger):

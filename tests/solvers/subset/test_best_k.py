@@ -251,7 +251,9 @@ def test_an_outlook_in_blocks_of_columns_is_the_same(rng, in_memory):
     w = np.zeros(50)
     w[[3, 8]] = 0.1, -0.2
     for support, candidates in ((np.array([2, 3, 8, 40]), np.arange(45)), (np.array([3, 8]), np.arange(0))):
-        whole, blocks = (LocalQuadratic(problem, w, 0.3, candidates, at_once=n).outlook(support, 4) for n in (None, 7))
+        whole, blocks = (
+            LocalQuadratic.at(problem, w, 0.3, candidates, at_once=n).outlook(support, 4) for n in (None, 7)
+        )
         outside = np.setdiff1d(np.arange(50), support)
         assert_allclose(blocks.gains[outside], whole.gains[outside], atol=1e-7)  # without the damping
         assert (blocks.partners[outside] == whole.partners[outside]).all()

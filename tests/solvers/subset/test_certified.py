@@ -134,7 +134,7 @@ def test_screening_by_products_keeps_every_feature_of_an_optimal_model(monkeypat
         )
         problem, _ = make_problem(case.data(), case.spec)
         least, [optimum] = every_optimum(case)
-        model = LocalQuadratic(problem, np.zeros(16), empty_intercept(problem), rng.permutation(16))
+        model = LocalQuadratic.at(problem, np.zeros(16), empty_intercept(problem), rng.permutation(16))
         start = model.fitted(np.sort(rng.permutation(5)[:3]) if seed % 2 else np.array(sorted(optimum)))
         *_, last = certified(problem, start, Options(1, certify=0.0), model)
         for out, inside in found:
@@ -294,7 +294,7 @@ def test_an_interrupt_within_a_cut_loses_no_part(moment, tmp_path, monkeypatch):
     X, y = correlated(np.random.default_rng(5), n=60, d=30)
     spec = Spec(k=4, ridge=0.01, certify=True)
     whole = fit(InMemory(X, y), spec).result
-    name = {"relax": "_halves", "digest": "_digest"}[moment]
+    name = {"relax": "_children", "digest": "_digest"}[moment]
     calls, original = [], getattr(branch_and_bound._Search, name)
 
     def interrupted(self, *args):

@@ -47,7 +47,7 @@ def test_everything_asked_of_it_is_the_matrix_written_out(kind, loss, intercept,
     X, y, data = rows_of(kind, rng)
     problem = Problem(data, LOSSES[loss], Cardinality(3, RIDGE, np.array(always) if always else None), intercept)
     w = np.array([0.01, 0.0, -0.02, 0.0, 0.0, 0.0, 0.03])
-    quadratic = LocalQuadratic(problem, w, 0.2, at_once=at_once)
+    quadratic = LocalQuadratic.at(problem, w, 0.2, at_once=at_once)
     hessian, others = quadratic.hessian, np.setdiff1d(np.arange(D), always)
     H = written_out(X, y, LOSSES[loss], w, 0.2, intercept, always) / np.outer(hessian.unit, hessian.unit)
     near = {"rtol": 1e-6, "atol": 1e-7}  # the damping of losses that are not quadratic

@@ -40,7 +40,7 @@ def test_a_trial_is_a_model_of_its_support_and_knows_its_objective(rng, loss, ch
     data = InMemory(X, y) if chunk_rows is None else Chunked(X, y, chunk_rows)
     problem = Problem(data, LOSSES[loss], Cardinality(2, 0.01))
     w = np.array([0.0, 0.02, 0.0, -0.01, 0.0, 0.0])
-    model = LocalQuadratic(problem, w, 0.1, np.arange(6))
+    model = LocalQuadratic.at(problem, w, 0.1, np.arange(6))
     search = model.search(np.array([1, 3]), 2, 0.0)
     trials = tried(model, search, np.array([0, 5, 4]), np.array([0, 1, 0]))
     assert [trial.support.tolist() for trial in trials] == [[0, 3], [1, 5], [3, 4]]
@@ -53,7 +53,7 @@ def test_a_trial_is_a_model_of_its_support_and_knows_its_objective(rng, loss, ch
 def test_an_addition_is_tried_with_all_members_staying(rng):
     X, y = rng.normal(size=(50, 4)), rng.integers(0, 2, 50) * 2.0 - 1.0
     problem = Problem(InMemory(X, y), LOSSES["logistic"], Cardinality(3))
-    model = LocalQuadratic(problem, np.zeros(4), 0.0, np.arange(4))
+    model = LocalQuadratic.at(problem, np.zeros(4), 0.0, np.arange(4))
     (trial,) = tried(model, model.search(np.array([2]), 3, 0.0), np.array([0]), np.array([-1]))
     assert trial.support.tolist() == [0, 2]
     assert trial.objective < np.log(2)
@@ -66,6 +66,6 @@ def test_steps_too_long_by_far_are_tried_at_a_small_part_of_their_length(rng):
     y = np.where(rng.random(n) < np.where(level, 0.4, 0.002), 1.0, -1.0)
     problem = Problem(InMemory(np.column_stack([level, noise]).astype(float), y), LOSSES["logistic"], Cardinality(1))
     b = np.log(np.mean(y > 0) / np.mean(y < 0))
-    model = LocalQuadratic(problem, np.zeros(2), b, np.arange(2))
+    model = LocalQuadratic.at(problem, np.zeros(2), b, np.arange(2))
     (trial,) = tried(model, model.search(np.array([], dtype=int), 1, 0.0), np.array([0]), np.array([-1]))
     assert trial.objective < objective(problem, np.zeros(2), b)

@@ -167,7 +167,6 @@ def as_floats(column: pa.Array, name: str) -> np.ndarray:
                 raise pa.ArrowNotImplementedError
             column = column.cast(pa.float64())
         except pa.ArrowException as error:
-            row = first_failing(column, lambda part: part.cast(pa.float64()))
             if isinstance(error, pa.ArrowNotImplementedError):
                 raise DataError(
                     f"column {name!r} is {kind}, and numbers are needed: convert it, or name another"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
-from weakref import finalize
+from weakref import finalize, ref
 
 import numpy as np
 
@@ -99,23 +99,31 @@ class Gpu:
         runtime, start = cupy().cuda.runtime, array.ctypes.data
         if _is_pinned(array):
             return
+        owner = _owner(array)
         with suppress(runtime.CUDARuntimeError):  # such as for a read-only map: copies then go through a buffer
             runtime.hostRegister(start, array.nbytes, 0)
             PINNED[start] = start + array.nbytes
-            finalize(array if array.base is None else array.base, _unpin, start)
+            finalize(owner, _unpin, start)
 
     def uploaded(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         """Chunks on the GPU; the next one is copied while one is in use."""
         stream = cupy().cuda.Stream(non_blocking=True)
         buffers: tuple[Buffers, Buffers] = {}, {}
-        pending = None
-        for i, chunk in enumerate(chunks):
-            following = self._sent(chunk, stream, buffers[i % 2])
+        copied: list[Any] = [None, None]  # events: all that was in each of the buffers has been copied
+        pending = following = None
+        try:
+            for i, chunk in enumerate(chunks):
+                if copied[i % 2] is not None:
+                    copied[i % 2].synchronize()
+                following = self._sent(chunk, stream, buffers[i % 2])
+                copied[i % 2] = following[2]
+                if pending is not None:
+                    yield _arrived(*pending)
+                pending = following
             if pending is not None:
                 yield _arrived(*pending)
-            pending = following
-        if pending is not None:
-            yield _arrived(*pending)
+        finally:
+            stream.synchronize()  # where a pass is left: host memory and arrays that are copied are freed only then
 
     def _sent(self, chunk: Chunk, stream: Any, buffers: Buffers) -> tuple[list[Any], tuple[int, int], Any, int]:
         """The arrays of a chunk on the GPU, its shape, an event that occurs when they have been copied, and how many of
@@ -135,8 +143,19 @@ class Gpu:
             buffers[i][: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
             start = buffers[i].ctypes.data
         copy = cp.empty(array.shape, array.dtype)
+        stream.wait_event(cp.cuda.get_current_stream().record())  # that has used up what was in this memory before
         copy.data.copy_from_host_async(start, array.nbytes, stream)
         return copy
+
+
+def _owner(array: np.ndarray) -> Any:
+    """Whose end is that of the memory of an array, or before: what it is a view of, unless that cannot be watched."""
+    owner = array if array.base is None else array.base
+    try:
+        ref(owner)
+    except TypeError:  # bytes, as of large arrays that were pickled
+        return array
+    return owner
 
 
 def _is_pinned(array: np.ndarray) -> bool:

@@ -120,7 +120,7 @@ def _proposals(model: LocalQuadratic, search: GroupSubset, k: int) -> list[Propo
 
 def searched(problem: Problem, w: np.ndarray, b: float) -> tuple[LocalQuadratic, GroupSubset]:
     """The local quadratic at (w, b) with the products of all columns, a pass or two, and a search that has no group."""
-    model = LocalQuadratic(problem, w, b, np.arange(problem.data.n_features))
+    model = LocalQuadratic.at(problem, w, b, np.arange(problem.data.n_features))
     search = GroupSubset(model.products, model.h, groups_of(problem).groups, 2.0 * MIN_GAIN * gap_unit(problem))
     return model, search
 

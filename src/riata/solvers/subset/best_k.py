@@ -27,10 +27,11 @@ from riata.solvers.subset.best_k_refits import by_refits, largest_gains
 from riata.solvers.subset.candidates import Room, first_count, make_room, next_count, room_for
 from riata.solvers.subset.certified import certified_iterates, resumed_iterates
 from riata.solvers.subset.global_bound import Size, quadratic_bounds
-from riata.solvers.subset.local_quadratic import LocalQuadratic, Outlook
+from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import Fitted
 from riata.solvers.subset.saved_search import is_search
 from riata.solvers.subset.subset import MIN_GAIN, OVERSHOOTS, Subset
+from riata.solvers.subset.swap_outlook import Outlook, matching_pursuit, rough_outlook
 
 CHEAP_PURSUIT = 3e7  # multiplications: matching pursuit among all features is tried if it takes no more
 EARLY_ROUNDS = 2  # their supports will change too much to be worth their rows of H
@@ -50,7 +51,7 @@ def best_k(problem: Problem, options: Options) -> Iterates:
     start: Round | None = None
     room = room_for(k, d, options)
     if resume is None:
-        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), at_once=room.at_once)
+        model = LocalQuadratic.at(problem, np.zeros(d), empty_intercept(problem), at_once=room.at_once)
     else:
         model, start = _resumed(problem, resume, room)
     rounds = candidate_rounds(model, k, 2.0 * MIN_GAIN * gap_unit(problem), room.candidates, start)
@@ -145,7 +146,7 @@ def candidate_rounds(
         search.swap()
         if t <= EARLY_ROUNDS and len(model.candidates) < len(model.w):
             support, weights = _sorted(model, search)
-            outlook = model.rough_outlook(support, weights)
+            outlook = rough_outlook(model.hessian, model.h, support, weights)
         else:
             support, outlook, final = _check(model, search, k, min_gain)
         if final:
@@ -168,7 +169,7 @@ def _against_pursuit(model: LocalQuadratic, search: Subset, k: int) -> Subset:
     With few rows and many features the first candidates, the best single features, may miss what the pursuit finds.
     """
     support = model.candidates[search.members]
-    pursued = model.matching_pursuit(k, search.min_gain)
+    pursued = matching_pursuit(model.hessian, model.h, k, search.min_gain)
     model.add_candidates(np.setdiff1d(pursued, model.candidates))
     search = model.search(support, search.capacity, search.min_gain)
     search.try_start(model.places(pursued), k)

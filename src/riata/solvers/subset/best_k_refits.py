@@ -81,7 +81,7 @@ def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, option
         return None, ZeroLoss(), np.zeros(d), lambda: NoBound(k, problem.counted)
     w = np.zeros(d)
     w[fit.support] = fit.coef
-    model = LocalQuadratic(problem, w, fit.intercept, at_once=room_for(k, d, options).at_once)
+    model = LocalQuadratic.at(problem, w, fit.intercept, at_once=room_for(k, d, options).at_once)
     chosen = model.others(fit.support)
     gains = model.outlook(chosen, k).gains
     best = largest_gains(np.where(gains > 2.0 * MIN_GAIN * unit, gains, -np.inf), NOTHING, CHECKED)

@@ -92,7 +92,7 @@ def _features_per_size(problem: Problem, k_max: int, options: Options, made: Mad
         columns = np.unique(np.concatenate([one.support for one in models]))
         proof = RefittedSupports(1 if problem.loss.quadratic else 2)
         return BestPerSize(models, proof, _true(problem, models, k_max, columns))
-    model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem))
+    model = LocalQuadratic.at(problem, np.zeros(d), empty_intercept(problem))
     supports = _support_per_size(model, k_max, min_gain, limit, made)
     models = [_fitted(model, support) for support in supports]
     return BestPerSize(models, SwapOptimalPath(problem.counted), _quadratic(model, supports, k_max))

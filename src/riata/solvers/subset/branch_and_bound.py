@@ -1,43 +1,42 @@
 """Branch and bound over models of at most k of some columns: all of them are looked at, most without being tried.
 
-A part of all models is given by the columns that they have and those that they do not have. Its relaxation bounds them
-all; where the bound is not below the objective of the best model known, the part is ruled out. Otherwise it is cut in
-two: the models with one more column and those without it. The part of least bound is cut first, so that the least bound
-of all parts that are left, which bounds every model, rises as fast as it can. Each relaxation starts where that of the
-part it was cut from ended, suggests a model to refit, and fixes columns by their reliefs (`planes`).
+A node is a part of all models, given by the columns that they have and those that they do not have. Its relaxation
+bounds them all; where the bound is not below the objective of the best model known, the node is ruled out. Otherwise it
+has two children: the models with one more column and those without it. The node of least bound is branched at first, so
+that the least bound of all nodes that are left, which bounds every model, rises as fast as it can. Each relaxation
+starts where that of its parent ended, suggests a model to refit, and fixes columns by their reliefs (`planes`).
 """
 
-import heapq
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from riata.outcome.proofs import NOTHING_BETTER
 from riata.solvers.subset.deadline import Deadline, OutOfTimeError
+from riata.solvers.subset.frontier import Frontier, OpenNode, SavedFrontier
 from riata.solvers.subset.relaxation import Node, Relaxed
 from riata.threads import n_cores, one_blas_thread
 
 WHOLE = 1e-3  # shares nearer to 0 or 1 count as whole
 REPORT = 0.5  # seconds between two states
-NODE_BYTES = 600  # of a part beside its columns
 
 
-class Together(Protocol):
-    """Relaxations of parts in batches."""
+class BatchRelaxer(Protocol):
+    """Who relaxes nodes in batches."""
 
     @property
     def batch(self) -> int:
-        """How many parts are relaxed by one call."""
+        """How many nodes are relaxed by one call."""
 
     def relaxed_together(self, nodes: Sequence[Node], k: Sequence[int], target: float) -> Sequence[Relaxed]:
-        """The relaxations of parts where so many more columns may come in."""
+        """The relaxations of nodes where so many more columns may come in."""
 
 
 class Subsets(Protocol):
@@ -55,18 +54,18 @@ class Subsets(Protocol):
 
     @property
     def at_once(self) -> int:
-        """How many parts are cut at a time, whatever the number of cores: so that all of them do the same."""
+        """How many nodes are branched at by one call, whatever the number of cores: so that all do the same."""
 
     @property
-    def together(self) -> "Together | None":
-        """Who relaxes several parts by one call; None: each is relaxed by itself."""
+    def together(self) -> BatchRelaxer | None:
+        """Who relaxes several nodes by one call; None: each is relaxed by itself."""
 
     @property
     def exact(self) -> bool:
         """Whether refits are exact, and need no bound beside."""
 
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
-        """The relaxation of a part where k more columns may come in; it may end early once its bound is the target."""
+        """The relaxation of a node where k more columns may come in; it may end early once its bound is the target."""
 
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         """What each column can lower the plane of a relaxation by."""
@@ -80,26 +79,13 @@ class Subsets(Protocol):
         """
 
 
-class _Half(NamedTuple):
-    """A part that is to be relaxed, where that starts, and a bound that it has already."""
+class _Child(NamedTuple):
+    """A node that is to be relaxed, where that starts, and a bound that it has already."""
 
     state: np.ndarray
     w: np.ndarray
     price: float = 0.0
     least: float = -np.inf
-
-
-class Parts(NamedTuple):
-    """All parts that are left of a search, as arrays: where it can go on."""
-
-    bounds: np.ndarray
-    states: np.ndarray  # a row for each part
-    branches: np.ndarray
-    prices: np.ndarray
-    counts: np.ndarray  # of their non-zero weights
-    places: np.ndarray  # of those, part after part
-    weights: np.ndarray
-    floor: float  # the least bound of all that was dropped
 
 
 @dataclass
@@ -109,19 +95,9 @@ class State:
     members: np.ndarray | None  # of the best model known; None: it came from elsewhere
     objective: float  # its objective
     bound: float = -np.inf  # that no model has an objective below
-    n_parts: int = 0
+    n_nodes: int = 0
     finished: bool = False  # whether the gap is closed
-    parts: Callable[[], Parts] | None = None  # what is left, where it is asked for
-
-
-class _Part(NamedTuple):
-    """Models that are still to be looked at."""
-
-    state: np.ndarray  # of every column: in (1), out (-1) or free (0)
-    places: np.ndarray  # the non-zero weights of its relaxation
-    weights: np.ndarray
-    price: float
-    branch: int  # the column to cut at
+    frontier: Callable[[], SavedFrontier] | None = None  # what is left, where it is asked for
 
 
 class Budget(NamedTuple):
@@ -132,21 +108,23 @@ class Budget(NamedTuple):
     n_bytes: float
 
 
-def branch_and_bound(subsets: Subsets, start: State, first: np.ndarray | Parts, budget: Budget) -> Iterator[State]:
+def branch_and_bound(
+    subsets: Subsets, start: State, first: np.ndarray | SavedFrontier, budget: Budget
+) -> Iterator[State]:
     """States on the way, the last one finished or out of budget.
 
-    `first` tells which columns are in, out or free, or has the parts of a search that goes on.
+    `first` tells which columns are in, out or free, or has the nodes of a search that goes on.
     """
     search = _Search(subsets, start, budget)
-    if isinstance(first, Parts):
+    if isinstance(first, SavedFrontier):
         search.restore(first)
     else:
         search.begin(first)
     last = time.perf_counter()
     with ThreadPoolExecutor(n_cores()) as threads, one_blas_thread():
-        while search.parts and not search.closed and not budget.deadline.over and search.n_bytes <= budget.n_bytes:
+        while search.goes_on and not budget.deadline.over and search.n_bytes <= budget.n_bytes:
             with suppress(OutOfTimeError):
-                search.cut(threads)
+                search.branch(threads)
             if time.perf_counter() - last >= REPORT:
                 last = time.perf_counter()
                 yield search.state
@@ -155,133 +133,111 @@ def branch_and_bound(subsets: Subsets, start: State, first: np.ndarray | Parts, 
 
 
 class _Search:
-    """Parts that are left, the one of least bound first, and the best model so far."""
+    """The nodes that are left, and the best model so far."""
 
     def __init__(self, subsets: Subsets, state: State, budget: Budget):
         self.subsets, self.state, self._gap = subsets, state, max(budget.gap, 0.5 * NOTHING_BETTER)
         self._deadline = budget.deadline
-        self.parts: list[tuple[float, int, _Part]] = []
-        self._numbers = count()
+        self.frontier = Frontier()
         self._tried: set[bytes] = set()
+        self._key_bytes = 0
         self._known = state.bound  # that of all models, from elsewhere
-        self._floor = np.inf  # the least bound of single models, and of parts that were dropped within the gap
-        state.parts = self._saved
+        self._floor = np.inf  # the least bound of single models, and of nodes that were dropped within the gap
+        state.frontier = self._saved
 
-    def _saved(self) -> Parts:
-        """The parts that are left."""
-        ordered = sorted(self.parts)  # of equal bounds the oldest first, as it is taken
-        parts = [part for _, _, part in ordered]
-        return Parts(
-            np.array([bound for bound, _, _ in ordered], dtype=np.float64),
-            np.array([part.state for part in parts], dtype=np.int8).reshape(len(parts), self.subsets.n_columns),
-            np.array([part.branch for part in parts], dtype=np.int64),
-            np.array([part.price for part in parts], dtype=np.float64),
-            np.array([len(part.places) for part in parts], dtype=np.int64),
-            np.concatenate([np.empty(0, dtype=np.int64), *(part.places for part in parts)]),
-            np.concatenate([np.empty(0), *(part.weights for part in parts)]),
-            float(self._floor),
-        )
+    def _saved(self) -> SavedFrontier:
+        return self.frontier.saved(self.subsets.n_columns, self._floor)
 
-    def restore(self, saved: Parts) -> None:
-        """Go on with these parts."""
-        ends = np.cumsum(saved.counts)[:-1]
-        places, weights = np.split(saved.places, ends), np.split(saved.weights, ends)
-        for i, bound in enumerate(saved.bounds.tolist()):
-            part = _Part(saved.states[i], places[i], weights[i], float(saved.prices[i]), int(saved.branches[i]))
-            heapq.heappush(self.parts, (bound, next(self._numbers), part))
-        self._floor = saved.floor
+    def restore(self, saved: SavedFrontier) -> None:
+        """Go on with these nodes."""
+        self.frontier, self._floor = Frontier.restored(saved), saved.floor
 
     @property
     def target(self) -> float:
-        """Parts of at least this bound have no model that is better by more than the gap."""
+        """Nodes of at least this bound have no model that is better by more than the gap."""
         return self.state.objective * (1.0 - self._gap)
 
     @property
-    def closed(self) -> bool:
-        return self.parts[0][0] >= self.target
+    def goes_on(self) -> bool:
+        """Whether there are nodes that may have a better model."""
+        return self.frontier.least_bound < self.target
 
     @property
     def n_bytes(self) -> int:
-        return len(self.parts) * (self.subsets.n_columns + NODE_BYTES)
+        """Of what grows with the search: nodes that are left, and models that were tried."""
+        return self.frontier.n_bytes + sys.getsizeof(self._tried) + self._key_bytes
 
-    def cut(self, threads: ThreadPoolExecutor) -> None:
-        """Replace some parts, those of least bound, by their two halves, which are relaxed on all cores.
+    def branch(self, threads: ThreadPoolExecutor) -> None:
+        """Replace some nodes, those of least bound, by their children, which are relaxed on all cores.
 
         Cut short, by Ctrl-C or the end of the time, it puts them back: nothing is lost of what is to be searched.
         """
-        taken: list[tuple[float, int, _Part]] = []
         try:
-            while self.parts and not self.closed and len(taken) < self.subsets.at_once:
-                taken.append(self.parts[0])
-                heapq.heappop(self.parts)
-            halves = [half for bound, _, part in taken for half in self._halves(bound, part)]
-            for half, found in zip(halves, self._all_relaxed(halves, threads), strict=True):
-                self._digest(half, found)
+            taken = self.frontier.take(self.subsets.at_once, self.target)
+            children = [child for bound, node in taken for child in self._children(bound, node)]
+            for child, found in zip(children, self._all_relaxed(children, threads), strict=True):
+                self._digest(child, found)
         except BaseException:
             self._deadline.stopped = True  # other threads need not end what they do
-            there = {number for _, number, _ in self.parts}
-            for entry in taken:
-                if entry[1] not in there:
-                    heapq.heappush(self.parts, entry)
+            self.frontier.put_back()
             raise
         self.state.bound = self._least_bound()
 
-    def _halves(self, bound: float, part: _Part) -> Iterator[_Half]:
-        """The models with the column to cut at, and those without it."""
+    def _children(self, bound: float, node: OpenNode) -> Iterator[_Child]:
+        """The models with the column to branch at, and those without it."""
         w = np.zeros(self.subsets.n_weights)
-        w[part.places] = part.weights
+        w[node.places] = node.weights
         for side in (1, -1):
-            state = part.state.copy()
-            state[part.branch] = side
-            yield _Half(state, w, part.price, bound)
+            state = node.state.copy()
+            state[node.branch] = side
+            yield _Child(state, w, node.price, bound)
 
     def _least_bound(self) -> float:
-        """The bound on all models: those tried, those of parts dropped, and those of parts that are left."""
-        least = min(self.parts[0][0] if self.parts else np.inf, self._floor)
+        """The bound on all models: those tried, those of nodes dropped, and those of nodes that are left."""
+        least = min(self.frontier.least_bound, self._floor)
         return min(max(least, self._known), self.state.objective)
 
     def begin(self, state: np.ndarray) -> None:
-        """Take all models for the first part; without the time to relax it, as it is."""
+        """Take all models for the root; without the time to relax it, as it is."""
         w = np.zeros(self.subsets.n_weights)
         try:
-            self.consider(_Half(state, w))
+            self.consider(_Child(state, w))
         except OutOfTimeError:
             branch = int(np.flatnonzero(state == 0)[0])
-            whole = _Part(state, np.empty(0, dtype=np.int64), np.empty(0), 0.0, branch)
-            heapq.heappush(self.parts, (self._known, next(self._numbers), whole))
+            self.frontier.push(self._known, OpenNode(state, np.empty(0, dtype=np.int64), np.empty(0), 0.0, branch))
 
-    def consider(self, half: _Half) -> None:
-        """Relax a part, and keep it unless it is ruled out."""
-        self._digest(half, self._relaxed(self.target, half))
+    def consider(self, child: _Child) -> None:
+        """Relax a node, and keep it unless it is ruled out."""
+        self._digest(child, self._relaxed(self.target, child))
 
-    def _all_relaxed(self, halves: list[_Half], threads: ThreadPoolExecutor) -> Iterable[Relaxed | None]:
-        """The relaxations of all these parts, one by one or in batches, on all cores."""
+    def _all_relaxed(self, children: list[_Child], threads: ThreadPoolExecutor) -> Iterable[Relaxed | None]:
+        """The relaxations of all these nodes, one by one or in batches, on all cores."""
         apply = threads.map if self.subsets.at_once > 1 else map
         if (together := self.subsets.together) is None:
-            return apply(partial(self._relaxed, self.target), halves)
-        found: list[Relaxed | None] = [None] * len(halves)
-        open_ = [i for i, half in enumerate(halves) if not self._decided(half.state)]
+            return apply(partial(self._relaxed, self.target), children)
+        found: list[Relaxed | None] = [None] * len(children)
+        open_ = [i for i, child in enumerate(children) if not self._decided(child.state)]
         batches = [open_[i : i + together.batch] for i in range(0, len(open_), together.batch)]
         relax = partial(self._batch_relaxed, together, self.target)
-        relaxed = apply(relax, [[halves[i] for i in batch] for batch in batches])
+        relaxed = apply(relax, [[children[i] for i in batch] for batch in batches])
         for batch, relaxations in zip(batches, relaxed, strict=True):
             for i, one in zip(batch, relaxations, strict=True):
                 found[i] = one
         return found
 
-    def _batch_relaxed(self, together: Together, target: float, halves: list[_Half]) -> Sequence[Relaxed]:
-        nodes = [Node(half.state, half.w, half.price) for half in halves]
-        return together.relaxed_together(nodes, [self._left(half.state) for half in halves], target)
+    def _batch_relaxed(self, together: BatchRelaxer, target: float, children: list[_Child]) -> Sequence[Relaxed]:
+        nodes = [Node(child.state, child.w, child.price) for child in children]
+        return together.relaxed_together(nodes, [self._left(child.state) for child in children], target)
 
-    def _relaxed(self, target: float, half: _Half) -> Relaxed | None:
-        """The relaxation of a part; None where at most one model of it is to be tried."""
-        if self._decided(half.state):
+    def _relaxed(self, target: float, child: _Child) -> Relaxed | None:
+        """The relaxation of a node; None where at most one model of it is to be tried."""
+        if self._decided(child.state):
             return None
         self._deadline.check()
-        return self.subsets.relaxed(Node(half.state, half.w, half.price), self._left(half.state), target)
+        return self.subsets.relaxed(Node(child.state, child.w, child.price), self._left(child.state), target)
 
     def _decided(self, state: np.ndarray) -> bool:
-        """Whether one model is the best of a part."""
+        """Whether one model is the best of a node."""
         left = self._left(state)
         return bool(left <= 0 or np.count_nonzero(state == 0) <= left)
 
@@ -289,10 +245,10 @@ class _Search:
         """How many columns may still come in."""
         return self.subsets.k - int(np.count_nonzero(state == 1))
 
-    def _digest(self, half: _Half, relaxed: Relaxed | None) -> None:
-        """Keep a part that was relaxed, unless it is ruled out."""
-        state, least = half.state, half.least
-        self.state.n_parts += 1
+    def _digest(self, child: _Child, relaxed: Relaxed | None) -> None:
+        """Keep a node that was relaxed, unless it is ruled out."""
+        state, least = child.state, child.least
+        self.state.n_nodes += 1
         left, free = self._left(state), np.flatnonzero(state == 0)
         if left < 0:
             return  # every better model would have more columns than it may
@@ -308,14 +264,14 @@ class _Search:
             return
         state = self._fixed(state, relaxed, left)
         places = np.flatnonzero(relaxed.w)
-        part = _Part(state, places, relaxed.w[places], relaxed.price, _branch(state, relaxed))
-        if part.branch < 0 or self._left(state) <= 0:
-            self.consider(_Half(state, relaxed.w, relaxed.price, bound))  # all is decided by now
+        node = OpenNode(state, places, relaxed.w[places], relaxed.price, _branching_column(state, relaxed))
+        if node.branch < 0 or self._left(state) <= 0:
+            self.consider(_Child(state, relaxed.w, relaxed.price, bound))  # all is decided by now
         else:
-            heapq.heappush(self.parts, (bound, next(self._numbers), part))
+            self.frontier.push(bound, node)
 
     def _last(self, members: np.ndarray, least: float) -> None:
-        """Try the only model of a part that can be the best; where its refit may not be exact, its bound counts."""
+        """Try the only model of a node that can be the best; where its refit may not be exact, its bound counts."""
         if self.subsets.exact:
             self._try(members, None)
             return
@@ -331,6 +287,7 @@ class _Search:
         key = members.tobytes()
         if key not in self._tried:
             self._tried.add(key)
+            self._key_bytes += sys.getsizeof(key)
             self._take(members, self.subsets.refitted(members, start, self.state.objective)[0])
 
     def _take(self, members: np.ndarray, objective: float) -> None:
@@ -339,7 +296,7 @@ class _Search:
             self.state.members, self.state.objective = members, objective
 
     def _fixed(self, state: np.ndarray, relaxed: Relaxed, left: int) -> np.ndarray:
-        """The part without models that its plane rules out: columns that are out, or in, for all the others."""
+        """The node without models that its plane rules out: columns that are out, or in, for all the others."""
         reliefs = self.subsets.reliefs(relaxed)
         free = state == 0
         order = np.partition(reliefs[free], [-left - 1, -left])
@@ -352,11 +309,13 @@ class _Search:
     def finish(self) -> None:
         """What is known at the end."""
         self.state.bound = self._least_bound()
-        allowed = max(self._gap, NOTHING_BETTER)  # parts are cut until half of that, of which rounding may take some
+        allowed = max(
+            self._gap, NOTHING_BETTER
+        )  # the search goes on until half of that, of which rounding may take some
         self.state.finished = self.state.bound >= self.state.objective * (1.0 - allowed)
 
 
-def _branch(state: np.ndarray, relaxed: Relaxed) -> int:
+def _branching_column(state: np.ndarray, relaxed: Relaxed) -> int:
     """The free column whose share is least decided; if all are whole, the largest one; -1 if there is none."""
     free = np.flatnonzero(state == 0)
     if len(free) == 0:

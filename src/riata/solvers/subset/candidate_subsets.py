@@ -1,8 +1,8 @@
 """Models of at most k of very many columns, for `branch_and_bound`, where the loss is quadratic and passes are cheap.
 
-The products of all columns would be too many, and few are asked for: the relaxation of a part is that of some
+The products of all columns would be too many, and few are asked for: the relaxation of a node is that of some
 candidates, those that may matter at its start, and the slopes of all columns there say which others it wants. They
-become candidates, for all parts to come, until none is wanted, or until no more of them can rule the part out: with few
+become candidates, for all nodes to come, until none is wanted, or until no more of them can rule the node out: with few
 columns the best bound is larger than with all. The bound is that of all columns at every point on the way, so that it
 may end at any of them.
 """
@@ -16,7 +16,7 @@ from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import least
 from riata.solvers.subset.relaxation import PRICES, SWEEPS, Node, Quadratic, Relaxed
 
-ROUNDS = 10  # of candidates that the relaxation of a part wants
+ROUNDS = 10  # of candidates that the relaxation of a node wants
 MORE = 64  # of them at a time
 MATTERS = 0.8  # of the price: candidates of less relief at the start are left out of a relaxation
 
@@ -25,7 +25,7 @@ class CandidateSubsets:
     """The columns of a local quadratic, in its units; its candidates become more, up to a limit."""
 
     exact = True
-    at_once, together = 1, None  # candidates of one part are those of all
+    at_once, together = 1, None  # candidates of one node are those of all
 
     def __init__(self, model: LocalQuadratic, k: int, most_rows: int, deadline: Deadline = FOREVER):
         self.k, self._model, self._most_rows, self._deadline = k, model, most_rows, deadline
@@ -58,7 +58,7 @@ class CandidateSubsets:
         return best
 
     def _that_matter(self, state: np.ndarray, w: np.ndarray, price: float) -> np.ndarray:
-        """The candidates that the relaxation of a part may take, by their slopes at its start."""
+        """The candidates that the relaxation of a node may take, by their slopes at its start."""
         there, taken = self._candidates.columns, np.flatnonzero(w)
         r = self._model.h[there] - self._candidates.times(taken, w[taken])
         reliefs = self._costs.among(there).reliefs(r)
@@ -90,7 +90,7 @@ class CandidateSubsets:
         return self._candidates.pulls(taken, w[taken])
 
     def _add(self, columns: np.ndarray) -> bool:
-        """Make these columns candidates, if there is room; columns of a model or a part are few, and always come in."""
+        """Make these columns candidates, if there is room; columns of a model or a node are few, and always come in."""
         new = columns[self._candidates.places(columns) < 0]
         if len(new):
             self._candidates.add(new)

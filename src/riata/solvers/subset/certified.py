@@ -20,8 +20,9 @@ from riata.outcome.proofs import Bound, GlobalBound, Proof, SearchedAll
 from riata.outcome.reasons import StopReason
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved, Searched
-from riata.solvers.subset.branch_and_bound import Budget, Parts, State, branch_and_bound
+from riata.solvers.subset.branch_and_bound import Budget, State, branch_and_bound
 from riata.solvers.subset.deadline import Deadline, OutOfTimeError
+from riata.solvers.subset.frontier import SavedFrontier
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.proof_so_far import Certificate, ProofSoFar
@@ -75,12 +76,12 @@ def _iterates(problem: Problem, certificates: Iterator[Certificate], steps: int)
         told = True
         w = np.zeros(problem.data.n_features)
         w[found.fit.support] = found.fit.coef
-        searched = Searched(found.bound.value, found.n_parts)
+        searched = Searched(found.bound.value, found.n_nodes)
         point = Iterate(w, found.fit.intercept, steps, found.fit.objective, bound=partial(_same, found.bound))
         proved = None
         if found.finished:
             bound, n_choices = found.bound, problem.n_choices
-            proved = SearchedAll(bound.k, bound.gap, n_choices, found.n_out, found.n_in, found.n_parts, bound.counted,
+            proved = SearchedAll(bound.k, bound.gap, n_choices, found.n_out, found.n_in, found.n_nodes, bound.counted,
                                  bound.limit)  # fmt: skip
         save = None if found.search is None else partial(_saved, found.search, steps)
         yield point._replace(end_of_pass=found.finished, searched=searched, proof=proved, save=save)
@@ -154,17 +155,17 @@ def _certified_groups(
 
 
 def _resumed(problem: Problem, options: Options, saved: SavedSearch) -> Iterator[Certificate]:
-    """Certificates of a search that goes on with the parts that were left."""
+    """Certificates of a search that goes on with the nodes that were left."""
     fit, proof, budget = saved.fit, ProofSoFar(saved.bound, saved.out, saved.inside), _budget(options)
     try:
         space = saved_space(problem, saved, memory_of(options), budget.deadline)
     except OutOfTimeError:
-        yield proof.certificate(problem, fit, saved.n_parts)._replace(search=lambda: saved)
+        yield proof.certificate(problem, fit, saved.n_nodes)._replace(search=lambda: saved)
         return
     if space is None:
         return
     search = _CertifiedSearch(problem, fit, proof, space, options.memory)
-    yield from search.certificates(State(None, fit.objective, proof.bound, saved.n_parts), saved.parts, budget)
+    yield from search.certificates(State(None, fit.objective, proof.bound, saved.n_nodes), saved.frontier, budget)
 
 
 @dataclass
@@ -177,20 +178,20 @@ class _CertifiedSearch:
     space: SearchSpace
     memory: int | None
 
-    def certificates(self, state: State, first: np.ndarray | Parts, budget: Budget) -> Iterator[Certificate]:
-        """What the search proves, from parts of all models on."""
+    def certificates(self, state: State, first: np.ndarray | SavedFrontier, budget: Budget) -> Iterator[Certificate]:
+        """What the search proves, from its root or its frontier on."""
         for found in branch_and_bound(self.space.subsets, state, first, budget):
             if found.members is not None and found.objective < self.fit.objective:
                 support = self.problem.cardinality.columns_of(self.space.left[found.members])
                 start = np.zeros(len(support)), empty_intercept(self.problem)
                 self.fit = Refits(self.problem, support, self.memory).fit([support], [start])[0]
             self.proof.bound = max(self.proof.bound, found.bound)
-            certificate = self.proof.certificate(self.problem, self.fit, found.n_parts, found.finished)
+            certificate = self.proof.certificate(self.problem, self.fit, found.n_nodes, found.finished)
             yield certificate._replace(search=partial(self._search, found))
 
     def _search(self, found: State) -> SavedSearch:
-        proof, parts = self.proof, found.parts
-        assert parts is not None
+        proof, frontier = self.proof, found.frontier
+        assert frontier is not None
         return SavedSearch(
             self.fit,
             proof.bound,
@@ -198,9 +199,9 @@ class _CertifiedSearch:
             proof.inside,
             self.space.left,
             self.space.by_candidates,
-            found.n_parts,
+            found.n_nodes,
             0,
-            parts(),
+            frontier(),
         )
 
 

@@ -235,7 +235,7 @@ def relaxed_point(
     best, plane = (start.bound, start.plane) if start.plane is not None else bound_at(w, b)
     for _ in range(steps):
         deadline.check()
-        model = LocalQuadratic(some or problem, w, b, everything)
+        model = LocalQuadratic.at(some or problem, w, b, everything)
         start_w = w * model.unit
         start_w[problem.always_in] = 0.0
         quadratic = model.among_candidates()

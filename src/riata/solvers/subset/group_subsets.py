@@ -1,4 +1,4 @@
-"""Models of at most k groups of columns, for `branch_and_bound`: the state of a part is that of groups."""
+"""Models of at most k groups of columns, for `branch_and_bound`: the state of a node is that of groups."""
 
 import numpy as np
 

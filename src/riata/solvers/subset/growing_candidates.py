@@ -10,6 +10,7 @@ import numpy as np
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
+from riata.solvers.subset.hessian import with_more
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.relaxation import Quadratic
 
@@ -54,12 +55,7 @@ class GrowingCandidates:
         known, n = len(self.columns), len(self.columns) + len(columns)
         everyone = np.append(self.columns, columns)
         new = self._model.hessian.between(columns, everyone) if self._held is None else self._held.add(columns)
-        if n > len(self._products):
-            products = np.empty((int(ROOM * n),) * 2)
-            products[:known, :known] = self._products[:known, :known]
-            self._products = products
-        self._products[known:n, :n], self._products[:known, known:n] = new, new[:, :known].T
-        self._products[np.arange(known, n), np.arange(known, n)] = self._model.diagonal[columns]
+        self._products = with_more(self._products, new, self._model.diagonal[columns], ROOM)
         self.columns = everyone
         self._place[columns] = np.arange(known, n)
 

@@ -216,3 +216,19 @@ class Hessian:
         at = self.at
         products: np.ndarray = self.problem.data.sum(lambda chunk: at.products(chunk, left, right))
         return products
+
+
+def with_more(products: np.ndarray, new: np.ndarray, diagonal: np.ndarray, room: float = 1.0) -> np.ndarray:
+    """H among more columns: `new` are the rows of those that come in, with all before them and with each other.
+
+    It is `products` itself where that has the room, or else a larger one, with room for `room` times as many.
+    """
+    n = new.shape[1]
+    known = n - len(new)
+    if n > len(products):
+        larger = np.empty((int(room * n),) * 2)
+        larger[:known, :known] = products[:known, :known]
+        products = larger
+    products[known:n, :n], products[:known, known:n] = new, new[:, :known].T
+    products[np.arange(known, n), np.arange(known, n)] = diagonal
+    return products

@@ -17,39 +17,58 @@ explain. So supports here are of the others.
 Weights and products here are in units that give H a unit diagonal; `coefficients` converts to those of the data.
 """
 
-from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from riata.data.in_memory import InMemory
-from riata.kernels.subset import swap_gains
 from riata.objective import Problem, empty_intercept
 from riata.solvers.saved_checks import Shape, check_array, check_set
 from riata.solvers.subset.always_in import AlwaysIn
-from riata.solvers.subset.hessian import Hessian
-from riata.solvers.subset.local_rows import LocalRows
+from riata.solvers.subset.hessian import Hessian, with_more
+from riata.solvers.subset.local_rows import LocalRows, SecondOrderSums
 from riata.solvers.subset.planes import Costs
-from riata.solvers.subset.refit import Fitted, least, solved
+from riata.solvers.subset.refit import Fitted, least
 from riata.solvers.subset.relaxation import Quadratic
-from riata.solvers.subset.subset import COLLINEAR, Subset
+from riata.solvers.subset.subset import Subset
+from riata.solvers.subset.swap_outlook import Outlook, swap_outlook
 from riata.threads import one_blas_thread
 
 DAMPING = 1e-8  # less than COLLINEAR, so that equal columns remain collinear
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 NOTHING = np.empty(0, dtype=np.int64)
-SAVED = ("w", "b", "loss", "_intercept_step", "h", "candidates", "_among")
+NO_PRODUCTS = np.empty((0, 0))
 MODEL, HESSIAN = "model.", "hessian."  # what names of arrays in checkpoints begin with
 
 
-class Outlook(NamedTuple):
-    """The best weights on a support, and what changes of the support would gain, by the quadratic."""
+def second_order_sums(problem: Problem, point: LocalRows, columns: np.ndarray) -> tuple[SecondOrderSums, np.ndarray]:
+    """The sums of all rows at a point, and the products of some columns with all: one pass."""
+    data = problem.data
+    large = len(columns) == data.n_features  # products, which have to be added up
+    summed = data.sum_of_products if large and isinstance(data, InMemory) else data.sum
+    return summed(lambda chunk: point.sums(chunk, columns))
 
-    weights: np.ndarray  # of its features, in units of the quadratic
-    reduction: float  # twice the reduction of the quadratic from w = 0
-    gains: np.ndarray  # for every feature outside, twice the reduction by its best swap or addition; -inf inside
-    partners: np.ndarray  # the place in the support of the feature that leaves for it; -1 if none has to
+
+def _hessian(
+    problem: Problem, point: LocalRows, sums: SecondOrderSums, rows_ahead: bool, at_once: int | None
+) -> Hessian:
+    """H at a point, in units that give it a unit diagonal; features that are always in are still as all others."""
+    data, n, d = problem.data, problem.data.total_weight, problem.data.n_features
+    centre = sums.by_d / sums.curvature if problem.fit_intercept else np.zeros(d)
+    variance = (sums.squares - centre * sums.by_d) / n
+    if not problem.loss.quadratic:
+        variance += DAMPING * sums.curvature / n * data.moments.squares / data.moments.weight
+    variance[variance <= (CONSTANT * data.moments.mean) ** 2] = 0.0
+    norm2 = variance + problem.cardinality.l2
+    unit, diagonal = np.sqrt(np.where(norm2 > 0, norm2, 1.0)), np.where(norm2 > 0, 1.0, 0.0)
+    return Hessian(problem, point, sums.by_d, centre, unit, diagonal, AlwaysIn.none(d), rows_ahead, at_once)
+
+
+def _others(problem: Problem, columns: np.ndarray) -> np.ndarray:
+    """Those of these columns that are not always in."""
+    always = problem.always_in
+    return columns if len(always) == 0 else np.setdiff1d(columns, always)
 
 
 def _rows_ahead(problem: Problem, at_once: int | None) -> bool:
@@ -58,64 +77,65 @@ def _rows_ahead(problem: Problem, at_once: int | None) -> bool:
 
 
 class LocalQuadratic:
-    """The quadratic at (w, b), with some candidates: one pass, or two in memory."""
+    """The quadratic at a point, with some candidates."""
 
     def __init__(
         self,
+        problem: Problem,
+        hessian: Hessian,
+        h: np.ndarray,
+        loss: float,
+        intercept_step: float,
+        candidates: np.ndarray = NOTHING,
+        products: np.ndarray = NO_PRODUCTS,
+    ):
+        self.problem, self.hessian, self.h = problem, hessian, h
+        self.loss = loss  # at the point
+        self._intercept_step = intercept_step
+        self.candidates, self.products = candidates, products  # those of H among the candidates
+
+    @classmethod
+    def at(
+        cls,
         problem: Problem,
         w: np.ndarray,
         b: float,
         candidates: np.ndarray = NOTHING,
         rows_ahead: bool | None = None,
         at_once: int | None = None,
-    ):
-        data, d = problem.data, problem.data.n_features
-        self.problem, self.w, self.b = problem, w, b
+    ) -> "LocalQuadratic":
+        """The quadratic at (w, b), with some candidates: one pass, or two in memory."""
+        d, always, support = problem.data.n_features, problem.always_in, _others(problem, np.flatnonzero(w))
         rows_ahead = _rows_ahead(problem, at_once) if rows_ahead is None else rows_ahead
-        shift = data.moments.mean if problem.fit_intercept else np.zeros(d)
-        at = LocalRows(problem.loss, w, b, shift)
-        support = self.others(np.flatnonzero(w))
         some = not rows_ahead and len(candidates) < d
-        with_rows, always = NOTHING if some else np.union1d(support, candidates), problem.always_in
+        with_rows = NOTHING if some else np.union1d(support, candidates)
         multiplied = np.union1d(with_rows, always)
-        large = len(multiplied) == d  # products, which have to be added up
-        summed = data.sum_of_products if large and isinstance(data, InMemory) else data.sum
-        (loss, total, slope, by_u, by_d, squares), products = summed(lambda chunk: at.sums(chunk, multiplied))
-        n = data.total_weight
-        self.loss = float(loss / n)  # at (w, b)
-        self._intercept_step = -slope / total if problem.fit_intercept else 0.0
-        centre = by_d / total if problem.fit_intercept else np.zeros(d)
-        l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), d)
-        variance = (squares - centre * by_d) / n
-        if not problem.loss.quadratic:
-            variance += DAMPING * total / n * data.moments.squares / data.moments.weight
-        variance[variance <= (CONSTANT * data.moments.mean) ** 2] = 0.0
-        norm2 = variance + l2
-        unit, diagonal = np.sqrt(np.where(norm2 > 0, norm2, 1.0)), np.where(norm2 > 0, 1.0, 0.0)
-        gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
-        self.hessian = Hessian(problem, at, by_d, centre, unit, diagonal, AlwaysIn.none(d), rows_ahead, at_once)
+        point = LocalRows(problem.loss, w, b, problem.data.moments.mean if problem.fit_intercept else np.zeros(d))
+        sums, products = second_order_sums(problem, point, multiplied)
+        intercept_step = -sums.slope / sums.curvature if problem.fit_intercept else 0.0
+        hessian = _hessian(problem, point, sums, rows_ahead, at_once)
+        n, l2 = problem.data.total_weight, np.asarray(problem.cardinality.l2, dtype=np.float64)
+        loss, gradient = float(sums.loss / n), (sums.by_u + intercept_step * sums.by_d) / n + l2 * w
         if len(always):
             own = products[np.searchsorted(multiplied, always)]
-            self.hessian, gradient, gain = self.hessian.less(always, own, gradient)
+            hessian, gradient, gain = hessian.less(always, own, gradient)
             products = products[np.searchsorted(multiplied, with_rows)]
             if problem.loss.quadratic:  # elsewhere it is a scale, and only near the loss
-                self.loss = max(self.loss - gain, 0.0)
-        self.hessian.store(with_rows, products)
-        self.h = self.hessian.times(support, (w * self.unit)[support]) - gradient / self.unit
-        self.h[always] = 0.0
-        self.candidates, self._among = NOTHING, np.empty((0, 0))
+                loss = max(loss - gain, 0.0)
+        hessian.store(with_rows, products)
+        h = hessian.times(support, (w * hessian.unit)[support]) - gradient / hessian.unit
+        h[always] = 0.0
+        model = cls(problem, hessian, h, loss, intercept_step)
         if len(candidates):
-            self.add_candidates(candidates)
-
-    def others(self, columns: np.ndarray) -> np.ndarray:
-        """Those of these columns that are not always in."""
-        always = self.problem.always_in
-        return columns if len(always) == 0 else np.setdiff1d(columns, always)
+            model.add_candidates(candidates)
+        return model
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All that passes found, for checkpoints."""
-        own = {"shift": self.hessian.at.shift} | {name: np.asarray(getattr(self, name)) for name in SAVED}
+        at, numbers = self.hessian.at, {"b": self.b, "loss": self.loss, "intercept_step": self._intercept_step}
+        own = {name: np.asarray(value) for name, value in numbers.items()}
+        own |= {"w": at.w, "shift": at.shift, "h": self.h, "candidates": self.candidates, "products": self.products}
         own |= {HESSIAN + name: array for name, array in self.hessian.arrays.items()}
         return {MODEL + name: array for name, array in own.items()}
 
@@ -124,25 +144,31 @@ class LocalQuadratic:
         """The quadratic that had these `arrays`, if they are as a quadratic has them: no pass."""
         d, n = problem.data.n_features, len(arrays[MODEL + "candidates"])
         shapes: dict[str, tuple[type, Shape]] = {
-            **dict.fromkeys(("b", "loss", "_intercept_step"), (np.float64, ())),
+            **dict.fromkeys(("b", "loss", "intercept_step"), (np.float64, ())),
             **dict.fromkeys(("w", "h", "shift"), (np.float64, (d,))),
-            "candidates": (np.int64, (n,)), "_among": (np.float64, (n, n)),
+            "candidates": (np.int64, (n,)), "products": (np.float64, (n, n)),
         }  # fmt: skip
-        found = {name: check_array(arrays, MODEL + name, kind, shape) for name, (kind, shape) in shapes.items()}
+        found = {name: check_array(arrays, MODEL + name, kind, shape).copy() for name, (kind, shape) in shapes.items()}
         check_set(found["candidates"], MODEL + "candidates", np.arange(d))
-        model = cls.__new__(cls)
-        model.problem = problem
-        for name in SAVED:
-            setattr(model, name, found[name].copy() if found[name].ndim else found[name].item())
-        at = LocalRows(problem.loss, model.w, model.b, found["shift"].copy())
+        b, loss, intercept_step = (found[name].item() for name in ("b", "loss", "intercept_step"))
+        point = LocalRows(problem.loss, found["w"], b, found["shift"])
         of_hessian = {name.removeprefix(MODEL + HESSIAN): array for name, array in arrays.items()}
-        model.hessian = Hessian.resumed(problem, at, of_hessian, _rows_ahead(problem, at_once), at_once)
-        return model
+        hessian = Hessian.resumed(problem, point, of_hessian, _rows_ahead(problem, at_once), at_once)
+        return cls(problem, hessian, found["h"], loss, intercept_step, found["candidates"], found["products"])
 
     @property
-    def products(self) -> np.ndarray:
-        """H among the candidates."""
-        return self._among
+    def w(self) -> np.ndarray:
+        """The coefficients of the point."""
+        return self.hessian.at.w
+
+    @property
+    def b(self) -> float:
+        """Its intercept."""
+        return self.hessian.at.b
+
+    def others(self, columns: np.ndarray) -> np.ndarray:
+        """Those of these columns that are not always in."""
+        return _others(self.problem, columns)
 
     @property
     def unit(self) -> np.ndarray:
@@ -168,7 +194,7 @@ class LocalQuadratic:
 
     def among_candidates(self) -> Quadratic:
         """The quadratic of the candidates, its ridge apart; `loss` is that at w = 0, if the quadratic is made there."""
-        return self.quadratic_with(self.candidates, self._among.copy())
+        return self.quadratic_with(self.candidates, self.products.copy())
 
     def quadratic_with(self, columns: np.ndarray, G: np.ndarray) -> Quadratic:
         """The same for any columns, whose rows of H among themselves are G, which changes."""
@@ -186,21 +212,17 @@ class LocalQuadratic:
         """Add columns that searches may choose: one pass."""
         everyone = np.append(self.candidates, columns)
         new = self.hessian.between(columns, everyone)
-        known = len(self.candidates)
-        among = np.empty((len(everyone), len(everyone)))
-        among[:known, :known], among[known:], among[:known, known:] = self._among, new, new[:, :known].T
-        np.fill_diagonal(among, self.diagonal[everyone])
-        self.candidates, self._among = everyone, among
+        self.candidates, self.products = everyone, with_more(self.products, new, self.diagonal[columns])
 
     def keep(self, columns: np.ndarray) -> None:
         """Drop all other candidates and their rows."""
         places = np.flatnonzero(np.isin(self.candidates, columns))
-        self.candidates, self._among = self.candidates[places], self._among[np.ix_(places, places)]
+        self.candidates, self.products = self.candidates[places], self.products[np.ix_(places, places)]
         self.hessian.keep(columns)
 
     def search(self, support: np.ndarray, capacity: int, min_gain: float) -> Subset:
         """A search among the candidates, from a support of some of them. Its members are places in `candidates`."""
-        search = Subset(self._among, self.h[self.candidates], capacity, min_gain)
+        search = Subset(self.products, self.h[self.candidates], capacity, min_gain)
         with one_blas_thread():
             search.restart(self.places(support))
         return search
@@ -214,46 +236,15 @@ class LocalQuadratic:
 
     def outlook(self, support: np.ndarray, k: int) -> Outlook:
         """The best weights on the support, and the gain of every feature outside: a pass if rows of H are missing."""
-        H = self._among_support(support)
-        A, (weights, reduction) = solved(H, np.eye(len(support))), least(H, self.h[support])
-        gains, partners = np.full(len(self.w), -np.inf), np.full(len(self.w), -1)
-        for of, rows in self.hessian.row_blocks(support):
-            gains[of], partners[of] = self._swap_gains(A, weights, rows, of, len(support) < k)
-        gains[support] = -np.inf
-        return Outlook(weights, reduction, gains, partners)
+        return swap_outlook(self.hessian, self.h, support, self._among_support(support), len(support) < k)
 
     def _among_support(self, support: np.ndarray) -> np.ndarray:
         """H among the features of a support; no pass where its rows are not kept and all are candidates."""
         places = self.places(support)
         if not self.hessian.keeps_rows and np.all(places >= 0):
-            among: np.ndarray = self._among[np.ix_(places, places)]
+            among: np.ndarray = self.products[np.ix_(places, places)]
             return among
         return self.hessian.among(support)
-
-    def _swap_gains(
-        self, A: np.ndarray, weights: np.ndarray, rows: np.ndarray, of: slice, may_grow: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The gains of some features, and the places in the support of those that leave for them.
-
-        `rows` are the rows of H of the support for these features, and A is the inverse of H among the support.
-        """
-        with one_blas_thread():
-            W = A @ rows
-        c = self.h[of] - weights @ rows
-        v = self.diagonal[of] - np.einsum("sj,sj->j", rows, W)
-        if may_grow:
-            return np.where(v > COLLINEAR, c**2 / np.maximum(v, COLLINEAR), -np.inf), np.full(len(v), -1)
-        gains, partners = np.full(len(c), -np.inf), np.zeros(len(c), dtype=np.int64)
-        swap_gains(W, A.diagonal().copy(), weights, c, v, COLLINEAR, gains, partners)
-        return gains, partners
-
-    def rough_outlook(self, support: np.ndarray, weights: np.ndarray) -> Outlook:
-        """An outlook from slopes alone, given the best weights: gains are those of additions, as if the support were
-        uncorrelated with the features outside. A quick pass, or none if all rows of H are in memory."""
-        c = self.h - self.hessian.times(support, weights)
-        gains = np.where(self.diagonal > 0, c**2, -np.inf)
-        gains[support] = -np.inf
-        return Outlook(weights, float(weights @ self.h[support]), gains, np.broadcast_to(np.int64(-1), len(c)))
 
     def best_weights(self, support: np.ndarray) -> np.ndarray:
         """The best weights on a support of candidates, from their products: no pass."""
@@ -261,7 +252,7 @@ class LocalQuadratic:
 
     def _least(self, support: np.ndarray) -> tuple[np.ndarray, float]:
         places = self.places(support)
-        return least(self._among[np.ix_(places, places)], self.h[support])
+        return least(self.products[np.ix_(places, places)], self.h[support])
 
     def fitted(self, support: np.ndarray) -> Fitted:
         """The best model of a support of candidates, where the quadratic is the loss itself and made at w = 0."""
@@ -269,31 +260,6 @@ class LocalQuadratic:
         w, b = self.coefficients(support, weights)
         whole = np.union1d(support, self.problem.always_in)
         return Fitted(whole, w[whole], b, self.loss - 0.5 * reduction)
-
-    def largest_slopes(self, supports: Sequence[np.ndarray]) -> np.ndarray:
-        """For each feature the largest square of its slope, over models with these supports of candidates: one pass.
-
-        That is its gain as an addition, if the features of a support are not correlated with it; -inf in all of them.
-        """
-        W = np.zeros((len(self.w), len(supports)))
-        for column, support in enumerate(supports):
-            W[support, column] = self.best_weights(support)
-        products = self.hessian.times_columns(W)
-        squares = np.where((W != 0) | (self.diagonal == 0)[:, None], -np.inf, (self.h[:, None] - products) ** 2)
-        largest: np.ndarray = squares.max(axis=1, initial=-np.inf)
-        return largest
-
-    def matching_pursuit(self, k: int, min_gain: float) -> np.ndarray:
-        """The support of orthogonal matching pursuit among all features: a pass for every feature."""
-        support, weights = NOTHING, np.empty(0)
-        while len(support) < k:
-            gains = self.rough_outlook(support, weights).gains
-            best = int(np.argmax(gains))
-            if gains[best] <= min_gain:
-                break
-            support = np.append(support, best)
-            weights = solved(self.hessian.rows_of(support)[:, support], self.h[support])
-        return support
 
     def coefficients(self, support: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, Any]:
         """(w, b) in the units of the data; for columns of weights, a column of w and an entry of b each."""
@@ -309,4 +275,4 @@ class LocalQuadratic:
 def products_of(problem: Problem) -> LocalQuadratic:
     """The quadratic at the empty model, with all columns for candidates."""
     d = problem.data.n_features
-    return LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), np.arange(d))
+    return LocalQuadratic.at(problem, np.zeros(d), empty_intercept(problem), np.arange(d))

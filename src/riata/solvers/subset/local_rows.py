@@ -1,7 +1,7 @@
 """What rows add to the quadratic of a loss about a point (`local_quadratic`): all that a pass needs, on any machine."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,17 @@ from riata.data.chunk import Chunk
 from riata.losses import Loss
 
 DROPPED_CURVATURE = 1e-6  # of the largest: rows of less are left out, where the quadratic is an approximation anyway
+
+
+class SecondOrderSums(NamedTuple):
+    """Sums over rows at a point."""
+
+    loss: float
+    curvature: float  # of D
+    slope: float  # of u = s loss'(y, z)
+    by_u: np.ndarray  # of u (x - shift),
+    by_d: np.ndarray  # D (x - shift)
+    squares: np.ndarray  # and D (x - shift)^2, of every column
 
 
 @dataclass(frozen=True)
@@ -21,13 +32,13 @@ class LocalRows:
     b: float
     shift: np.ndarray
 
-    def sums(self, chunk: Chunk, columns: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
-        """Sums of losses, D, slopes u, and columns times u, D and squared; products of some columns with all."""
+    def sums(self, chunk: Chunk, columns: np.ndarray) -> tuple[SecondOrderSums, np.ndarray]:
+        """The sums of a chunk, and its products of some columns with all."""
         y, weight, loss = chunk.y, chunk.weight, self.loss
         z = chunk.X.margins(self.w, self.b)
         u, D = weight * loss.derivative(y, z), self._curvature_at(chunk, z)
         total = namespace(D).sum
-        sums = (
+        sums = SecondOrderSums(
             float(total(weight * loss.value(y, z))),
             float(total(D)),
             float(total(u)),

@@ -20,7 +20,7 @@ class Certificate(NamedTuple):
     bound: GlobalBound
     n_out: int = 0  # features that are in no better model
     n_in: int = 0  # and in all of them
-    n_parts: int = 0
+    n_nodes: int = 0
     finished: bool = False
     search: Callable[[], SavedSearch] | None = None  # for a checkpoint
 
@@ -52,9 +52,9 @@ class ProofSoFar:
     def left(self) -> np.ndarray:
         return np.flatnonzero(~self.out)
 
-    def certificate(self, problem: Problem, fit: Fitted, n_parts: int = 0, finished: bool = False) -> Certificate:
+    def certificate(self, problem: Problem, fit: Fitted, n_nodes: int = 0, finished: bool = False) -> Certificate:
         """What is proved of this model."""
         value = min(self.bound, fit.objective)
         bound = GlobalBound(problem.cardinality.k, value, fit.objective, problem.counted, problem.limit)
         n_in = int(self.inside.sum()) - len(problem.cardinality.choices_in)
-        return Certificate(fit, bound, int(self.out.sum()), n_in, n_parts, finished)
+        return Certificate(fit, bound, int(self.out.sum()), n_in, n_nodes, finished)

@@ -1,4 +1,4 @@
-"""Models of at most k columns of a quadratic, for `branch_and_bound`: parts are relaxed one by one or together.
+"""Models of at most k columns of a quadratic, for `branch_and_bound`: nodes are relaxed one by one or together.
 
 One by one by coordinate descent (`relaxation`), which is quick where few columns are wanted and they explain each other
 little; together by ADMM (`relaxed_together`) on a GPU, and where that gives a better bound at the root.
@@ -16,12 +16,12 @@ from riata.solvers.subset.relaxation import PRICES, SWEEPS, Node, Quadratic, Rel
 from riata.solvers.subset.relaxed_together import SplitQuadratic, relax_together
 from riata.threads import one_blas_thread
 
-AT_ONCE = 4  # parts
-TOGETHER_AT_ONCE, BATCH = 16, 8  # parts, and halves of them, by BLAS
-ON_DEVICE_AT_ONCE = 256  # parts
+AT_ONCE = 4  # nodes
+TOGETHER_AT_ONCE, BATCH = 16, 8  # nodes, and children of them, by BLAS
+ON_DEVICE_AT_ONCE = 256  # nodes
 LARGEST_TOGETHER = 1000  # columns, by BLAS: each step is a product with all of their products;
-LARGEST_ON_DEVICE = 3000  # of 4000 that explain each other, parts end before their bounds are as good as one by one
-BETTER = 0.02  # of the gap at the root: by so much the bounds of parts together have to be better
+LARGEST_ON_DEVICE = 3000  # of 4000 that explain each other, nodes end before their bounds are as good as one by one
+BETTER = 0.02  # of the gap at the root: by so much the bounds of nodes together have to be better
 LEAST_PRICE = 1e-12  # of the loss
 
 Send = Callable[[np.ndarray], Array]

@@ -26,7 +26,7 @@ from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, Plane
 SHARES_OFF = 0.02  # shares that sum to within this of k are as good as k
 PRICE_OFF = 1.02  # as is a price known to within this factor
 STILL = 1e-10  # of the loss: coordinates that lower the objective by less are left
-PRICES, SWEEPS = 15, 30  # of a part of a search
+PRICES, SWEEPS = 15, 30  # of a node of a search
 LANCZOS_STEPS = 16
 SMALL = 64  # columns: fewer are inverted without SciPy
 SHIFT_ROUNDING = 1e-11  # of the largest eigenvalue: what a shift leaves, for the rounding of the products

@@ -1,14 +1,14 @@
-"""The relaxations of many parts of a search at once (`relaxation`), by operations on whole arrays: on a GPU or by BLAS.
+"""The relaxations of many nodes of a search at once (`relaxation`), by operations on whole arrays: on a GPU or by BLAS.
 
-Each row of an array is a part. Coefficients are split in two, w for the loss and z for what is paid, which multipliers
-u make equal (ADMM): w = (G + t I)^-1 (c + t (z - u)) is a product with a matrix that all parts share, and z is the prox
+Each row of an array is a node. Coefficients are split in two, w for the loss and z for what is paid, which multipliers
+u make equal (ADMM): w = (G + t I)^-1 (c + t (z - u)) is a product with a matrix that all nodes share, and z is the prox
 of the reverse Huber penalty at w + u, column by column. There the share of a column is a line in 1 / sqrt(price), cut
 at 0 and 1, so that Newton steps in it, one for each step of ADMM, bring the sum of the shares to k. Columns that
-explain each other, by which coordinate descent goes in small steps, cost no more steps than others. The bound of a part
+explain each other, by which coordinate descent goes in small steps, cost no more steps than others. The bound of a node
 is that of the plane at z, with c - G z made anew in float64, whatever led there.
 
 Losses that are not quadratic (`true_together`) put a quadratic in their place between two bounds: c, a row for each
-part then, is made anew of the slopes of the loss at z, and G is one for all.
+node then, is made anew of the slopes of the loss at z, and G is one for all.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -27,14 +27,14 @@ LARGEST_STEP = 4.0  # of 1 / sqrt(price), as a factor, at first: less and less, 
 
 
 class Patience(NamedTuple):
-    """When a part is left."""
+    """When a node is left."""
 
     steps: int = 60  # at most
     slow: float = 0.02  # of what is missing to the target: it gains less between two bounds, twice
 
 
 class Evaluated(NamedTuple):
-    """What is known at the points of parts."""
+    """What is known at the points of nodes."""
 
     r: Array  # minus the slopes of the loss
     bounds: Array  # of the planes there
@@ -48,11 +48,11 @@ class SplitLoss(Protocol):
     def quadratic(self) -> "SplitQuadratic":
         """What steps are made by."""
 
-    def at(self, parts: "Parts") -> Evaluated:
-        """What is known at the points of these parts."""
+    def at(self, points: "SplitPoints") -> Evaluated:
+        """What is known at the points of these nodes."""
 
     def taken(self, rows: np.ndarray) -> "SplitLoss":
-        """The same for some of the parts."""
+        """The same for some of the nodes."""
 
 
 @dataclass(frozen=True)
@@ -77,19 +77,19 @@ class SplitQuadratic:
     def quadratic(self) -> "SplitQuadratic":
         return self
 
-    def at(self, parts: "Parts") -> Evaluated:
-        r = self.c - parts.z @ self.G
+    def at(self, points: "SplitPoints") -> Evaluated:
+        r = self.c - points.z @ self.G
         xp, loss = namespace(r), self.loss
-        square = 0.5 * xp.sum(parts.z * (self.c - r), axis=1)
-        spent = parts.spent(self.ridge, xp.abs(r) + SLOPE_ROUNDING * float(np.sqrt(2.0 * loss)))
+        square = 0.5 * xp.sum(points.z * (self.c - r), axis=1)
+        spent = points.spent(self.ridge, xp.abs(r) + SLOPE_ROUNDING * float(np.sqrt(2.0 * loss)))
         return Evaluated(r, loss - square - ROUNDING * (loss + xp.abs(square)) - spent * (1.0 + ROUNDING), self)
 
     def taken(self, rows: np.ndarray) -> "SplitQuadratic":
         return self
 
 
-class Together(NamedTuple):
-    """Relaxations: bounds, and the points of them; a row, or an entry, for each part."""
+class Relaxations(NamedTuple):
+    """Relaxations: bounds, and the points of them; a row, or an entry, for each node."""
 
     bounds: np.ndarray
     w: np.ndarray
@@ -108,14 +108,14 @@ def relax_together(
     send: Any = np.asarray,
     patience: Patience = Patience(),  # noqa: B008 (it does not change)
     deadline: Deadline = FOREVER,
-) -> Together:
-    """Relaxations of parts where k of the free columns may come in, which are more than k, from w and prices.
+) -> Relaxations:
+    """Relaxations of nodes where k of the free columns may come in, which are more than k, from w and prices.
 
-    A part ends early once its bound reaches the target, or hardly comes nearer to it.
+    A node ends early once its bound reaches the target, or hardly comes nearer to it.
     """
-    found = Together(np.full(len(k), -np.inf), w.copy(), np.zeros_like(w), np.zeros_like(w), prices.copy())
+    found = Relaxations(np.full(len(k), -np.inf), w.copy(), np.zeros_like(w), np.zeros_like(w), prices.copy())
     rows, best, was_slow = np.arange(len(k)), found.bounds.copy(), np.zeros(len(k), dtype=bool)  # of those that go on
-    there = Parts.at(states, k, w, prices, send)
+    there = SplitPoints.at(states, k, w, prices, send)
     r, _, loss = loss.at(there)
     there, known = replace(there, u=r / PENALTY), there.point(r)
     for n_steps in range(CHECKED, patience.steps + 1, CHECKED):
@@ -142,7 +142,7 @@ def relax_together(
 
 @dataclass(frozen=True)
 class _Point:
-    """What is kept of the best bound of each part."""
+    """What is kept of the best bound of each node."""
 
     z: Array
     r: Array
@@ -150,13 +150,13 @@ class _Point:
     by_price: Array
 
     def where(self, other_is_better: Array, other: "_Point") -> "_Point":
-        """The other point for parts where that is better (1, or else 0)."""
+        """The other point for nodes where that is better (1, or else 0)."""
         xp, better = namespace(self.z), other_is_better[:, None] > 0.0
         pairs = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
         return _Point(*(xp.where(better, new, old) for old, new in pairs))
 
-    def into(self, found: Together, rows: np.ndarray, of: np.ndarray) -> None:
-        """Put those of some parts among what was found."""
+    def into(self, found: Relaxations, rows: np.ndarray, of: np.ndarray) -> None:
+        """Put those of some nodes among what was found."""
         there = taken(self, of)
         for kept, values in zip(found[1:4], (there.z, there.r, there.shares), strict=True):
             kept[rows[of]] = to_host(values)
@@ -164,8 +164,8 @@ class _Point:
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Where the relaxations of parts are."""
+class SplitPoints:
+    """Where the relaxations of nodes are."""
 
     z: Array
     u: Array
@@ -177,14 +177,14 @@ class Parts:
     k: Array  # a column
 
     @classmethod
-    def at(cls, states: np.ndarray, k: np.ndarray, w: np.ndarray, prices: np.ndarray, send: Any) -> "Parts":
+    def at(cls, states: np.ndarray, k: np.ndarray, w: np.ndarray, prices: np.ndarray, send: Any) -> "SplitPoints":
         """At the start, where multipliers are still to be made of the slopes."""
         free, inside = (send((states == number).astype(np.float64)) for number in (0, 1))
         z = send(np.where(states < 0, 0.0, w))
         by_price = send(1.0 / np.sqrt(2.0 * prices)[:, None])
         return cls(z, 0.0 * z, by_price, 0.0 * z, free, inside, free + inside, send(k.astype(np.float64)[:, None]))
 
-    def after_step(self, quadratic: SplitQuadratic, most: float) -> "Parts":
+    def after_step(self, quadratic: SplitQuadratic, most: float) -> "SplitPoints":
         """After a step of ADMM, and one of Newton for the prices, by a factor of no more than `most`."""
         xp, ridge, root = namespace(self.z), quadratic.ridge, quadratic.root
         w = (quadratic.c + PENALTY * (self.z - self.u)) @ quadratic.inverse
@@ -206,7 +206,7 @@ class Parts:
         return _Point(self.z, r, self.shares, self.by_price)
 
     def spent(self, ridge: Array, slopes: Array) -> Array:
-        """What models of each part can lower planes of these slopes by."""
+        """What models of each node can lower planes of these slopes by."""
         reliefs = slopes * slopes / (2.0 * ridge)
         sums = namespace(slopes).sum(reliefs * self.inside, axis=1)
         return sums + _sum_of_largest(reliefs * self.free, self.k)
@@ -224,7 +224,7 @@ def _sum_of_largest(values: Array, k: Array) -> Array:
 
 
 def taken(rows_of: Any, rows: np.ndarray) -> Any:
-    """Some of the parts."""
+    """Some of the nodes."""
     names = [one.name for one in fields(rows_of)]
     xp = namespace(getattr(rows_of, names[0]))
     places = xp.asarray(rows)

@@ -18,6 +18,7 @@ from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.refit import SEPARATED, Fitted, Refits, empty_model
 from riata.solvers.subset.size_sweeps import Made, sweeps, untold
+from riata.solvers.subset.swap_outlook import largest_slopes
 from riata.threads import one_blas_thread
 
 MOST_COPIED = 0.25  # of the memory: the columns of all supports are copied once if they take no more
@@ -114,13 +115,13 @@ def refitted_in_turn(
 
 def _at_zero(problem: Problem) -> LocalQuadratic:
     zero = np.zeros(problem.data.n_features)
-    return LocalQuadratic(problem, zero, empty_intercept(problem), rows_ahead=False)
+    return LocalQuadratic.at(problem, zero, empty_intercept(problem), rows_ahead=False)
 
 
 def _local_quadratic(problem: Problem, fit: Fitted) -> LocalQuadratic:
     w = np.zeros(problem.data.n_features)
     w[fit.support] = fit.coef
-    return LocalQuadratic(problem, w, fit.intercept, rows_ahead=False)
+    return LocalQuadratic.at(problem, w, fit.intercept, rows_ahead=False)
 
 
 def _supports(model: LocalQuadratic, sizes: Sequence[int], base: np.ndarray, min_gain: float) -> list[np.ndarray]:
@@ -130,7 +131,8 @@ def _supports(model: LocalQuadratic, sizes: Sequence[int], base: np.ndarray, min
     grown_from = base if sizes[0] > len(base) else NOTHING
     model.add_candidates(base)
     for count in (first_count(k_max), next_count(k_max)):
-        model.add_candidates(largest_gains(model.largest_slopes(looks), model.candidates, count))
+        slopes = largest_slopes(model.hessian, model.h, looks, [model.best_weights(support) for support in looks])
+        model.add_candidates(largest_gains(slopes, model.candidates, count))
         search = model.search(NOTHING, max(k_max, len(base)), min_gain)
         known = [model.places(support) for support in supports]
         found = sweeps(search, sizes, known, model.places(grown_from))

@@ -1,4 +1,4 @@
-"""A search of all models in a checkpoint: the best model, what is known of all features, and the parts left."""
+"""A search of all models in a checkpoint: the best model, what is known of all features, and the nodes left."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from riata.solvers.iterate import Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
-from riata.solvers.subset.branch_and_bound import Parts
+from riata.solvers.subset.frontier import SavedFrontier
 from riata.solvers.subset.refit import Fitted
 
-PART_KINDS = {
+NODE_KINDS = {
     "bounds": np.float64, "branches": np.int64, "prices": np.float64, "counts": np.int64, "places": np.int64,
     "weights": np.float64,
 }  # fmt: skip
@@ -24,9 +24,9 @@ class SavedSearch(NamedTuple):
     inside: np.ndarray
     left: np.ndarray  # the columns, or groups, that are searched
     by_candidates: bool  # whether those are all columns, relaxed by candidates
-    n_parts: int
+    n_nodes: int
     steps: int
-    parts: Parts
+    frontier: SavedFrontier
 
 
 def is_search(saved: Saved | None) -> bool:
@@ -36,12 +36,12 @@ def is_search(saved: Saved | None) -> bool:
 
 def saved_search(search: SavedSearch) -> Saved:
     """What a checkpoint keeps of it."""
-    arrays = {f"search.{name}": getattr(search.parts, name) for name in (*PART_KINDS, "states")}
+    arrays = {f"search.{name}": getattr(search.frontier, name) for name in (*NODE_KINDS, "states")}
     arrays |= {"search.support": search.fit.support, "search.coef": search.fit.coef, "search.left": search.left,
                "search.out": search.out, "search.inside": search.inside,
-               "search.floor": np.array(search.parts.floor)}  # fmt: skip
+               "search.floor": np.array(search.frontier.floor)}  # fmt: skip
     facts = {"b": float(search.fit.intercept), "objective": float(search.fit.objective), "bound": float(search.bound),
-             "by_candidates": search.by_candidates, "n_parts": search.n_parts, "rounds": search.steps}  # fmt: skip
+             "by_candidates": search.by_candidates, "n_parts": search.n_nodes, "rounds": search.steps}  # fmt: skip
     return Saved(arrays, facts)
 
 
@@ -58,8 +58,8 @@ def restored_search(saved: Saved, d: int, n_groups: int | None = None) -> SavedS
     coef = check_array(arrays, "search.coef", np.float64, support.shape)
     out, inside = (check_array(arrays, f"search.{name}", np.bool_, (n_choices,)) for name in ("out", "inside"))
     n = len(check_array(arrays, "search.bounds", np.float64, (None,)))
-    lengths = dict.fromkeys(PART_KINDS, n) | dict.fromkeys(("places", "weights"), None)
-    found = {name: check_array(arrays, f"search.{name}", kind, (lengths[name],)) for name, kind in PART_KINDS.items()}
+    lengths = dict.fromkeys(NODE_KINDS, n) | dict.fromkeys(("places", "weights"), None)
+    found = {name: check_array(arrays, f"search.{name}", kind, (lengths[name],)) for name, kind in NODE_KINDS.items()}
     states = check_array(arrays, "search.states", np.int8, (n, len(left)))
     n_weights = len(left) if n_groups is None else d
     check_indices(found["branches"], "search.branches", 0, len(left))
@@ -67,10 +67,10 @@ def restored_search(saved: Saved, d: int, n_groups: int | None = None) -> SavedS
     check_indices(states, "search.states", -1, 2)
     check_indices(found["counts"], "search.counts", 0, n_weights + 1)
     if not int(found["counts"].sum()) == len(found["places"]) == len(found["weights"]):
-        raise ValueError("the weights of its parts are not as many as it says")
+        raise ValueError("the weights of its nodes are not as many as it says")
     floor = float(check_array(arrays, "search.floor", np.float64, (), finite=False))
     fit = Fitted(support, coef, facts["b"], facts["objective"])
-    parts = Parts(**found, states=states, floor=floor)
+    frontier = SavedFrontier(**found, states=states, floor=floor)
     return SavedSearch(
-        fit, facts["bound"], out, inside, left, facts["by_candidates"], facts["n_parts"], facts["rounds"], parts
+        fit, facts["bound"], out, inside, left, facts["by_candidates"], facts["n_parts"], facts["rounds"], frontier
     )

@@ -25,7 +25,7 @@ from riata.solvers.subset.true_subsets import TrueSubsets
 PRODUCT_COPIES = 6  # of the products of all columns that are searched, while they are made and used
 COLUMN_COPIES = 3  # of the columns that are searched in memory
 WIDE = 1000  # columns: as many as rows, and as this, are searched by their products, the others by candidates
-SHARE_OF_MEMORY = 0.5  # for parts of the search that are left
+SHARE_OF_MEMORY = 0.5  # for what grows with the search: nodes that are left, and models that were tried
 
 
 class SearchSpace(NamedTuple):
@@ -106,8 +106,8 @@ def _saved_subsets(problem: Problem, search: SavedSearch, memory: int, deadline:
     if isinstance(problem.penalty, GroupCardinality):
         return _group_subsets(problem, products_of(problem) if problem.loss.quadratic else None, deadline)
     if search.by_candidates:
-        candidates = np.union1d(fit.support, search.parts.places)
-        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), candidates)
+        candidates = np.union1d(fit.support, search.frontier.places)
+        model = LocalQuadratic.at(problem, np.zeros(d), empty_intercept(problem), candidates)
         return CandidateSubsets(model, k, _most_rows(memory, d), deadline)
     there = np.union1d(left, problem.always_in)
     near = problem if len(there) == d else cut_to(problem, there, memory)

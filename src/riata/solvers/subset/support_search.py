@@ -123,7 +123,7 @@ class SupportSearch:
         k, min_gain = self.problem.cardinality.k, 2.0 * MIN_GAIN * self._unit
         w = np.zeros(len(self.columns))
         w[fit.support] = fit.coef
-        model = LocalQuadratic(self.problem, w, fit.intercept, np.arange(len(w)))
+        model = LocalQuadratic.at(self.problem, w, fit.intercept, np.arange(len(w)))
         chosen = model.others(fit.support)
         search, outlook = model.search(chosen, k, min_gain), model.outlook(chosen, k)
         best = np.argsort(-outlook.gains, kind="stable")[:count]

@@ -1,8 +1,8 @@
 """Models of at most k columns for losses that are not quadratic, for `branch_and_bound`: their rows are in memory.
 
-The relaxation of a part is found by Newton steps: each is the relaxation of the local quadratic on the columns that
+The relaxation of a node is found by Newton steps: each is the relaxation of the local quadratic on the columns that
 matter there, as far towards it as the bound gets better. The bound is that of the plane of the true loss (`planes`).
-Where columns are not too many, several parts are relaxed at once (`true_together`), hundreds of them on a device.
+Where columns are not too many, several nodes are relaxed at once (`true_together`), hundreds of them on a device.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,13 +27,13 @@ INTERCEPT_STEPS = 1000  # of Newton: by exp from far out each is one unit long
 PRICES, SWEEPS = 8, 15  # of a step
 MATTERS = 0.3  # of the price: columns of less relief are left out of a step
 ENOUGH = 1e-7  # of the loss: a step that raises the bound by less is the last
-AT_ONCE = 4  # parts,
-TOGETHER_AT_ONCE, BATCH = 16, 8  # and halves of them, by BLAS
+AT_ONCE = 4  # nodes,
+TOGETHER_AT_ONCE, BATCH = 16, 8  # and children of them, by BLAS
 ON_DEVICE_AT_ONCE = 256
 LARGEST_TOGETHER = 500  # columns, by BLAS: their products are made anew for each batch
 LARGEST_ON_DEVICE = 3000
-WORSE = 0.02  # of the gap at the root: by more the bound of parts together must not be worse
-NUMBERS_ON_DEVICE = 1 << 25  # margins of all parts that are relaxed at once
+WORSE = 0.02  # of the gap at the root: by more the bound of nodes together must not be worse
+NUMBERS_ON_DEVICE = 1 << 25  # margins of all nodes that are relaxed at once
 LEAST_PRICE = 1e-12
 
 Send = Callable[[np.ndarray], Array]

@@ -1,7 +1,7 @@
-"""The relaxations of many parts at once for losses that are not quadratic, by products of matrices: `relaxed_together`.
+"""The relaxations of many nodes at once for losses that are not quadratic, by products of matrices: `relaxed_together`.
 
-Margins and slopes of all parts are products of their coefficients with the columns. Between two of them steps are those
-of a quadratic about the points where parts are: its slopes are those of each part, and its curvature is one for all,
+Margins and slopes of all nodes are products of their coefficients with the columns. Between two of them steps are those
+of a quadratic about the points where nodes are: its slopes are those of each node, and its curvature is one for all,
 the mean of what they have at the start, somewhat larger.
 """
 
@@ -13,10 +13,10 @@ import numpy as np
 from riata.arrays import Array, at_least, namespace, to_host
 from riata.losses import Loss
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING
-from riata.solvers.subset.relaxed_together import Evaluated, Parts, Patience, SplitQuadratic
+from riata.solvers.subset.relaxed_together import Evaluated, Patience, SplitPoints, SplitQuadratic
 
 PATIENCE = Patience(steps=200, slow=0.005)  # more than with quadratics, as these change on the way
-LARGER = 1.5  # times the mean curvature of parts
+LARGER = 1.5  # times the mean curvature of nodes
 LEAST = 0.02  # of the usual curvature: rows have at least that
 INTERCEPT_STEPS = 3  # of Newton, from the intercept of the points before
 LEAST_OF_INTERCEPT = 0.1  # of the usual curvature, in such a step: none goes too far where a loss is nearly flat
@@ -52,7 +52,7 @@ class Rows:
         return cls(loss, columns, send(y), send(weight), paid, b is not None, b or 0.0, curvature, rounding, unit, send)
 
     def started(self, w: np.ndarray) -> np.ndarray:
-        """Coefficients, a row for each part, or none where they are worse than none.
+        """Coefficients, a row for each node, or none where they are worse than none.
 
         They made up for each other, and some are out by now: far from there exp overflows, and curvatures tell nothing.
         """
@@ -65,7 +65,7 @@ class Rows:
         return namespace(z).sum(self.weight * self.loss.value(self.y, z), axis=1)
 
     def about(self, w: np.ndarray) -> "SplitTrue":
-        """The loss, by quadratics about these coefficients: a row for each part."""
+        """The loss, by quadratics about these coefficients: a row for each node."""
         z = self.send(w * self.unit) @ self.X.T
         xp, X, b = namespace(z), self.X, self._centred(z)
         D = xp.mean(self.loss.second_derivative(self.y, z + b), axis=0)
@@ -93,14 +93,14 @@ class Rows:
 
 @dataclass(frozen=True)
 class SplitTrue:
-    """The loss, and the quadratics about the points where parts are."""
+    """The loss, and the quadratics about the points where nodes are."""
 
     rows: Rows
     quadratic: SplitQuadratic
     b: Array  # a column
 
-    def at(self, parts: Parts) -> Evaluated:
-        rows, xp, z = self.rows, namespace(parts.z), parts.z @ self.rows.X.T
+    def at(self, points: SplitPoints) -> Evaluated:
+        rows, xp, z = self.rows, namespace(points.z), points.z @ self.rows.X.T
         b = rows.centring(z, self.b)
         z = z + b
         u = rows.weight * rows.loss.derivative(rows.y, z)
@@ -110,9 +110,9 @@ class SplitTrue:
         slopes = (share * u) @ rows.X
         norm = xp.sqrt(xp.sum(u * u, axis=1, keepdims=True))
         r = -slopes - xp.sign(slopes) * (rows.slope_rounding * norm)
-        bounds = level - parts.spent(rows.ridge, r) * (1.0 + ROUNDING)
+        bounds = level - points.spent(rows.ridge, r) * (1.0 + ROUNDING)
         bounds = xp.where(xp.isfinite(bounds), bounds, xp.full_like(bounds, -np.inf))
-        about = replace(self.quadratic, c=parts.z @ self.quadratic.G - slopes)
+        about = replace(self.quadratic, c=points.z @ self.quadratic.G - slopes)
         return Evaluated(r, bounds, replace(self, quadratic=about, b=b))
 
     def taken(self, rows: np.ndarray) -> "SplitTrue":
@@ -123,7 +123,7 @@ class SplitTrue:
 
 
 def _balancing(u: Array) -> Array:
-    """Shares of the positive and of the negative slopes that make those of each part sum to zero."""
+    """Shares of the positive and of the negative slopes that make those of each node sum to zero."""
     xp, nothing = namespace(u), 0.0 * u
     up = xp.sum(xp.where(u > 0.0, u, nothing), axis=1, keepdims=True)
     down = xp.sum(xp.where(u < 0.0, -u, nothing), axis=1, keepdims=True)

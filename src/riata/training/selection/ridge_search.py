@@ -197,7 +197,7 @@ def ridge_unit(data: Dataset, spec: Spec) -> float:
     problem, _ = make_problem(data, replace(spec, k=1, ridge=0.0))
     if not spec.one_by_one:
         return _coupled_unit(problem, spec)
-    model = LocalQuadratic(problem, np.zeros(data.n_features), empty_intercept(problem), rows_ahead=False)
+    model = LocalQuadratic.at(problem, np.zeros(data.n_features), empty_intercept(problem), rows_ahead=False)
     typical = largest_gains(model.h**2, NOTHING, TYPICAL)
     scale = np.broadcast_to(problem.scale, data.n_features)[typical]
     return float(np.median((model.unit[typical] / np.where(scale > 0, scale, 1.0)) ** 2))
