@@ -41,7 +41,7 @@ class Parameters(BaseEstimator):
         cv: Any = 5,
         gap: float | str = 0,
         n_alphas: int = 100,
-        alpha_reach: float = 0.01,
+        alpha_reach: float | None = None,
         k_max: int | None = None,
         debias: bool | float | str = False,
         certify: bool | float | None = None,

@@ -95,8 +95,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         times of rows, which folds keep together or in order, are given to ``fit`` or named to ``riata.open``.
     gap : float or str, default=0
         Between the rows learnt from and those scored, where folds go forward in time: days for dates, or such as "12h".
-    n_alphas, alpha_reach : int, default=100, and float, default=0.01
-        The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model.
+    n_alphas, alpha_reach : int, default=100, and float, optional
+        The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model. By default that is
+        0.0001 with more rows than features, and 0.01 otherwise; the path ends where it stops paying.
     k_max : int, optional
         The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows. With a ridge that is
         chosen it goes on to 200 where the largest models are the best.

@@ -80,7 +80,7 @@ class SparseSurvival(SparseLinear):
         cv: Any = 5,
         gap: float | str = 0,
         n_alphas: int = 100,
-        alpha_reach: float = 0.01,
+        alpha_reach: float | None = None,
         k_max: int | None = None,
         debias: bool | float | str = False,
         tol: float = 1e-6,

@@ -16,7 +16,7 @@ from riata.training import path as along
 from riata.training.checks import check_exposure, check_rows, check_shares
 from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import with_offsets
-from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
+from riata.training.path import LENGTH, ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.recoding import Recoding, numbered_or_recoded
 from riata.training.relaxing import every_share
@@ -33,7 +33,7 @@ def path(
     alphas: Sequence[float] | np.ndarray | None = None,
     *,
     length: int = LENGTH,
-    reach: float = ALPHA_REACH,
+    reach: float | None = None,
     max_features: int | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> ModelPath:

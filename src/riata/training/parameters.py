@@ -281,8 +281,9 @@ PARAMETERS: tuple[Parameter, ...] = (
               option_default=None, commands=SEARCHES),
     Parameter("n_alphas", 100, Section.SELECTION, Kind.WHOLE, "Alphas of a path [default: 100].", option_default=None,
               commands=SEARCHES),
-    Parameter("alpha_reach", 0.01, Section.SELECTION, Kind.NUMBER,
-              "Smallest alpha of a path, as a share of its largest.", commands=SEARCHES),
+    Parameter("alpha_reach", None, Section.SELECTION, Kind.NUMBER,
+              "Smallest alpha of a path, as a share of its largest [default: 0.0001, or 0.01 where rows are fewer than "
+              "features].", commands=SEARCHES),
     Parameter("k_max", None, Section.SELECTION, Kind.WHOLE, "Largest k of a path [default: 50].", commands=SEARCHES),
     Parameter("debias", False, Section.SELECTION, Kind.SHARE,
               "Fit the chosen features once more, without the penalty, and go a share of the way there, or all of it; "

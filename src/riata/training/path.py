@@ -32,7 +32,8 @@ from riata.training.spec import Spec
 from riata.training.univariate import second_stage, single_fits
 
 MOST_ALPHAS = 10_000
-LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
+LENGTH = 100  # alphas of a path
+REACH_TALL, REACH_WIDE = 1e-4, 1e-2  # the last alpha as a share of the first, with more rows than features or not
 MOST_EXPLAINED = 0.999  # of the empty model's loss, beyond which models only learn the rows by heart
 LEAST_GROWTH = 1e-5  # of what is explained, from one model to the next
 FEWEST_MODELS = 5  # of a path that ends because it hardly grows
@@ -136,23 +137,29 @@ class ModelPath:
         return PathModel(self.by, self.values[i].item(), n_selected, self.debias, self.ridge, self.chosen_under)
 
 
+def usual_reach(data: Dataset) -> float:
+    """How far a path goes, as a share of its first alpha: with many rows far smaller ones may be the best."""
+    return REACH_TALL if data.n_observed > data.n_features else REACH_WIDE
+
+
 def path(
     data: Dataset,
     spec: Spec,
     alphas: Sequence[float] | np.ndarray | None = None,
     *,
     length: int = LENGTH,
-    reach: float = ALPHA_REACH,
+    reach: float | None = None,
     max_features: int | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> ModelPath:
     """Models for decreasing alphas: those given, or `length` of them from alpha_max to `reach` times it.
 
+    By default `reach` is 0.0001 with more rows than features, and 0.01 otherwise, as in glmnet.
     It ends early with the first model of at least `max_features` features, and, with alphas of its own, where a model
     explains nearly all of the target or hardly more than the one before: `ended` says so.
     """
     check_spec(spec, data.n_features)
-    if alphas is None and not (1 <= length <= MOST_ALPHAS and 0 < reach <= 1):
+    if alphas is None and not (1 <= length <= MOST_ALPHAS and (reach is None or 0 < reach <= 1)):
         raise OptionError(
             f"a path has 1 to {MOST_ALPHAS} alphas and reaches a share in (0, 1], not {length} and {reach}"
         )
@@ -181,7 +188,7 @@ class GrowingPath:
         alphas: Sequence[float] | np.ndarray | None = None,
         *,
         length: int = LENGTH,
-        reach: float = ALPHA_REACH,
+        reach: float | None = None,
     ) -> None:
         check_spec(spec, data.n_features)
         self._data, self._spec, self._passes_before = data, spec, data.passes
@@ -193,6 +200,7 @@ class GrowingPath:
         problem, largest = with_start(bare_problem(data, spec), spec)
         assert problem.start is not None
         self._may_end = alphas is None
+        reach = usual_reach(data) if reach is None else reach
         self.alphas = largest * np.geomspace(1.0, reach, length) if alphas is None else _checked(alphas)
         each = of_coefficients(spec, data.n_features)
         self._penalties = [each.penalty_at(alpha, problem.scale) for alpha in self.alphas]

@@ -44,7 +44,7 @@ class Spec:
     cv: Any = 5  # a number of folds, a splitter of scikit-learn, a fold number for each row, or pairs of rows
     gap: float | str = 0
     n_alphas: int = 100
-    alpha_reach: float = 0.01
+    alpha_reach: float | None = None
     k_max: int | None = None
     debias: Any = False  # True, a share of the way to the refit, or "auto"
     certify: Any = None  # True, or the gap to stop at

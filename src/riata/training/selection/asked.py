@@ -16,7 +16,7 @@ class Search:
     rule: str = "cv-1se"
     cv: Any = 5
     n_alphas: int = 100
-    alpha_reach: float = 0.01  # the last alpha as a share of the first
+    alpha_reach: float | None = None  # the last alpha as a share of the first; None: by the shape of the data
     k_max: int | None = None
     target_k: int | None = None  # of a path of alphas, choose the model with this many features instead
     folds: Folds | None = None  # where they are not by position

@@ -20,7 +20,7 @@ from riata.errors import OptionError
 from riata.outcome.choices import ScoredOn, Scores
 from riata.solvers.subset.local_quadratic import NOTHING
 from riata.training.checks import check_rows, check_spec
-from riata.training.path import MOST_ALPHAS, ModelPath, fitted_k_path, k_path, supports_under_ridge
+from riata.training.path import MOST_ALPHAS, ModelPath, fitted_k_path, k_path, supports_under_ridge, usual_reach
 from riata.training.relaxing import every_share, shares_tried
 from riata.training.selection.asked import Search
 from riata.training.selection.choosing import Selection, by_size, cross_validated, least
@@ -43,6 +43,8 @@ def search_path(
     """The path of all rows, and the choice of one of its models. Progress is told of paths done, of how many."""
     _check(search, spec, data.n_features, validation)
     check_rows(data, spec)
+    if search.alpha_reach is None:
+        search = replace(search, alpha_reach=usual_reach(data))
     divided = (search.folds or by_position(n_folds_of(search.cv), spec.seed or 0)) if search.needs_folds else None
     if divided is not None and divided.n_folds > data.n_observed:
         raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}")
@@ -152,7 +154,8 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
          "debias='auto' is chosen by scores, and k beside alpha='auto' asks for none: give debias a share"),
         (not 2 <= search.n_alphas <= MOST_ALPHAS,
          f"a path has at least 2 and at most {MOST_ALPHAS} alphas, not {search.n_alphas}"),
-        (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
+        (search.alpha_reach is not None and not 0 < search.alpha_reach < 1,
+         f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
         (search.k_max is not None and not 1 <= search.k_max <= most,
          f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
         (spec.certify is not None and spec.certify is not False,

@@ -43,7 +43,7 @@ def paths_side_by_side(
     spec: Spec,
     folds: Sequence[FoldRows],
     length: int,
-    reach: float,
+    reach: float | None,
 ) -> tuple[ModelPath, list[HeldOut]]:
     """The path of all rows, and the scores of each fold's models for the same alphas."""
     whole = GrowingPath(data, spec, length=length, reach=reach)
