@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from catalogue import frame_of_everything
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
+import riata
 from riata.data.encoding import Encoding
 from riata.data.opening.open import open_data
 from riata.errors import DataError
@@ -218,3 +219,22 @@ def test_a_new_label_is_an_error_that_names_it():
     data = open_data(pa.table({"a": [1.0, 2], "y": ["no", "yes"]}), "y")
     with pytest.raises(DataError, match="'maybe'"):
         open_data(pa.table({"a": [1.0], "y": ["maybe"]}), "y", encoding=data.encoding)
+
+
+def test_two_levels_are_one_feature_that_of_fewer_rows(rng):
+    """Two would mirror each other, and an L1 penalty divides a coefficient between them as it likes."""
+    y = rng.normal(size=300)
+    frame = pd.DataFrame({
+        "sex": rng.choice(["man", "woman"], 300, p=[0.7, 0.3]), "gaps": rng.choice(["a", "b", None], 300),
+        "three": rng.choice(["p", "q", "r"], 300), "y": y,
+    })  # fmt: skip
+    data = riata.open(frame, "y")
+    assert list(data.feature_names) == [
+        "sex=woman", "gaps=a", "gaps=b", "gaps=(missing)", "three=p", "three=q", "three=r",
+    ]  # fmt: skip
+    woman = np.concatenate([chunk.X.columns(np.array([0]))[:, 0] for chunk in data.visit()])
+    assert_array_equal(woman, frame["sex"] == "woman")
+    streamed = riata.open((frame[start : start + 50] for start in range(0, 300, 50)), "y")
+    assert list(streamed.feature_names) == list(data.feature_names)
+    stream = riata.open((frame[start : start + 50] for start in range(0, 300, 50)), "y", one_pass=True)
+    assert {"sex=man", "sex=woman"} <= set(stream.feature_names)  # others may follow

@@ -1,7 +1,8 @@
 """Columns of categories: one feature per level, or per hash bucket where there are too many levels.
 
 Levels of very few rows share one feature, "(rare)", which levels never seen before get as well; missing values have a
-feature of their own.
+feature of their own. A column of two levels, in all rows, is one feature, that of the level with fewer rows: two would
+mirror each other, and an L1 penalty splits a coefficient between mirror images as it likes.
 """
 
 from collections.abc import Collection, Sequence
@@ -40,6 +41,7 @@ class Category(Encoder):
     levels: tuple[str, ...]
     rare: bool
     missing: bool
+    base: str | None = None  # the other one of two levels, which has no feature
     kind = "category"
 
     @property
@@ -186,6 +188,9 @@ class CategoryLearner(Learner):
             names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.named()
             return HashedCategory(self.column, self.bits, names)
         frequent = sorted(self.seen.of(np.flatnonzero(self.seen.rows >= _fewest(n_rows))))
+        if len(frequent) == len(self.seen) == 2 and self.n_missing == 0 and not self.more_to_come:
+            base, level = self.seen.of(self.seen.most_frequent(2))
+            return Category(self.column, (level,), rare=False, missing=False, base=base)
         return Category(self.column, tuple(frequent), len(frequent) < len(self.seen), self.n_missing > 0)
 
     def explained(self, spread: float) -> Explained | None:

@@ -142,9 +142,10 @@ class RidgeSearch:
         self._ridges = [(choosing, list(FITTING)) for choosing in CHOOSING] if spec.one_by_one else one_for_both
         self._threads = n_cores() if side_by_side and of_thread.work is None else 1
         self._n_made = 0
+        self.with_ridge: Scored | None = None
 
     def best(self, unit: float, k_max: int, k_most: int) -> Scored:
-        """The pair of ridges of least score, or none at all where that is hardly worse.
+        """The pair of ridges of least score, or none at all where that is hardly worse; `with_ridge` is the best pair.
 
         Models have up to k_max features, or up to k_most where the largest ones are the best.
         """
@@ -159,6 +160,7 @@ class RidgeSearch:
             # the more features, the stronger the ridge that chooses them well
             each = [self._grown(one, min(2 * best.sizes[-1], k_most)) for one in each if one.choosing >= best.choosing]
             best = _best(each)
+        self.with_ridge = _best(each)
         return best if best is plain or best.clearly_better_than(plain) else plain
 
     def _grown(self, scored: Scored, k_max: int) -> Scored:

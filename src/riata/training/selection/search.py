@@ -25,7 +25,8 @@ from riata.training.relaxing import every_share, shares_tried
 from riata.training.selection.asked import Search
 from riata.training.selection.choosing import Selection, by_size, cross_validated, least
 from riata.training.selection.folds_asked import n_folds_of
-from riata.training.selection.ridge_search import MOST_FEATURES, RidgeSearch, ScoredRows, ridge_unit
+from riata.training.selection.limits import without_limit
+from riata.training.selection.ridge_search import MOST_FEATURES, RidgeSearch, Scored, ScoredRows, ridge_unit
 from riata.training.selection.scored_folds import OtherRows, ProductFolds, RowFolds, folds_of, last_size, scores_of
 from riata.training.selection.scoring import CRITERIA, criterion, held_out
 from riata.training.spec import Spec
@@ -99,20 +100,34 @@ def _with_ridge(
         rows = [partial(_as_it_is, one()) for one in rows]
     if progress is not None:
         progress(0, 2, "over folds and ridges")
-    best = RidgeSearch(rows, spec, side_by_side).best(ridge_unit(everything, spec), k_max, k_most)
+    ridges = RidgeSearch(rows, spec, side_by_side)
+    best = ridges.best(ridge_unit(everything, spec), k_max, k_most)
     if progress is not None:
         progress(1, 2, "of all rows")
-    if best.choosing == 0.0 or not spec.one_by_one:
-        path = k_path(everything, replace(spec, ridge=best.fitting), k_max).of_sizes(best.sizes)
-    else:
-        chosen = supports_under_ridge(everything, replace(spec, ridge=best.choosing), best.sizes, NOTHING)
-        supports = dict(zip(best.sizes, chosen, strict=True))
-        path = fitted_k_path(everything, replace(spec, ridge=best.fitting), supports, best.choosing)
-    if validation is not None:
+
+    def chosen(scored: Scored) -> tuple[ModelPath, Selection]:
+        path = _path_under(everything, spec, scored, k_max)
+        if validation is None:
+            return cross_validated([path], search.rule, spec.loss_function, scored.parts, folds.used)
         of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
-        scores = held_out(validation, path, spec.loss_function).scores
-        return least([path], search.rule, of, scores[None])
-    return cross_validated([path], search.rule, spec.loss_function, best.parts, folds.used)
+        return least([path], search.rule, of, held_out(validation, path, spec.loss_function).scores[None])
+
+    path, selection = chosen(best)
+    if path.ridge or ridges.with_ridge is None or not spec.loss_function.labels:
+        return path, selection
+    coef, intercept = path.coefs[selection.index], path.intercepts[selection.index]
+    if without_limit(everything, spec.loss_function, coef, intercept):  # scores of folds may not have met that
+        return chosen(ridges.with_ridge)
+    return path, selection
+
+
+def _path_under(data: Dataset, spec: Spec, scored: Scored, k_max: int) -> ModelPath:
+    """The models of all rows, of features that are chosen under one ridge and fitted with another."""
+    if scored.choosing == 0.0 or not spec.one_by_one:
+        return k_path(data, replace(spec, ridge=scored.fitting), k_max).of_sizes(scored.sizes)
+    chosen = supports_under_ridge(data, replace(spec, ridge=scored.choosing), scored.sizes, NOTHING)
+    supports = dict(zip(scored.sizes, chosen, strict=True))
+    return fitted_k_path(data, replace(spec, ridge=scored.fitting), supports, scored.choosing)
 
 
 def _ridge_is_open(spec: Spec, rule: str) -> bool:
