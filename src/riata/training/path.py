@@ -40,25 +40,53 @@ FEWEST_MODELS = 5  # of a path that ends because it hardly grows
 
 @dataclass(frozen=True)
 class ModelPath:
-    """The models of a path: each array has a row, or an entry, for every model."""
+    """The models of a path: each array has a row, or an entry, for every model.
 
-    by: str  # "alpha" or "k"
-    values: np.ndarray  # of alpha, or of k
-    coefs: np.ndarray  # models x features; of several margins, those of each feature one after the other
+    Attributes
+    ----------
+    by : "alpha" or "k".
+    values : of alpha, or of k.
+    coefs : models x features; of several margins, those of each feature one after the other.
+    intercepts : of each model.
+    losses, objectives : the mean loss, without the penalty, and with it.
+    gaps : certified, relative to the loss of the empty model, before debias; None along k.
+    stop : why it ended, and what was proved.
+    passes : over the data.
+    n_choices : how many features, or groups of them, there are for k to count.
+    bounds : along k, what no model of each size has an objective below; None: not asked for.
+    ended : along alpha, why there are fewer models than alphas were asked for.
+    n_outputs : margins that the models have, where they are fitted at once.
+    copies : the feature that each column is a copy of; None: each is another.
+    debias : how far they were moved towards fits without a penalty; None: not at all.
+    ridge : along k, of all models.
+    chosen_under : the ridge that their features were chosen under.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> path = riata.k_path(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(), 2)
+    >>> path.values.tolist(), path.n_selected.tolist(), path.named(2)
+    ([0, 1, 2], [0, 1, 2], 'k = 2')
+    """
+
+    by: str
+    values: np.ndarray
+    coefs: np.ndarray
     intercepts: np.ndarray
-    losses: np.ndarray  # the mean loss, without the penalty
-    objectives: np.ndarray  # with it
-    gaps: np.ndarray | None  # certified, relative to the loss of the empty model, before debias; None along k
+    losses: np.ndarray
+    objectives: np.ndarray
+    gaps: np.ndarray | None
     stop: Stop
     passes: float
-    n_choices: int | None = None  # how many features, or groups of them, there are for k to count
-    bounds: list[Bound] | None = None  # along k: what no model of each size has an objective below; None: not asked for
-    ended: PathEnd | None = None  # along alpha: why there are fewer models than alphas were asked for
-    n_outputs: int = 1  # margins that the models have, where they are fitted at once
-    copies: np.ndarray | None = None  # the feature that each column is a copy of; None: each is another
-    debias: float | None = None  # how far they were moved towards fits without a penalty; None: not at all
-    ridge: float = 0.0  # along k: of all models
-    chosen_under: float | None = None  # the ridge that their features were chosen under
+    n_choices: int | None = None
+    bounds: list[Bound] | None = None
+    ended: PathEnd | None = None
+    n_outputs: int = 1
+    copies: np.ndarray | None = None
+    debias: float | None = None
+    ridge: float = 0.0
+    chosen_under: float | None = None
 
     @property
     def converged(self) -> bool:
