@@ -12,11 +12,11 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import loss_for
-from riata.training import path as along
 from riata.training.checks import check_exposure, check_rows, check_shares
+from riata.training.model_path import ModelPath
 from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import with_offsets
-from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
+from riata.training.path import ALPHA_REACH, LENGTH, k_path_of_margin, path_of_margin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.recoding import Recoding, numbered_or_recoded
 from riata.training.relaxing import every_share
@@ -73,7 +73,7 @@ def path(
     ([0, 1, 2], True)
     """
     data, spec, recoding = _one_margin(data, spec)
-    found = along.path(data, spec, alphas, length=length, reach=reach, max_features=max_features, progress=progress)
+    found = path_of_margin(data, spec, alphas, length=length, reach=reach, max_features=max_features, progress=progress)
     return _moved(found, data, spec, recoding)
 
 
@@ -105,7 +105,7 @@ def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> Mo
     [[], [4], [4, 7]]
     """
     data, spec, recoding = _one_margin(data, replace(spec, k=k_max))
-    return _moved(along.k_path(data, spec, k_max, bounded=bounded), data, spec, recoding)
+    return _moved(k_path_of_margin(data, spec, k_max, bounded=bounded), data, spec, recoding)
 
 
 def _moved(found: ModelPath, data: Dataset, spec: Spec, recoding: Recoding | None) -> ModelPath:

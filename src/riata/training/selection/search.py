@@ -20,7 +20,8 @@ from riata.errors import OptionError
 from riata.outcome.choices import ScoredOn, Scores
 from riata.solvers.subset.local_quadratic import NOTHING
 from riata.training.checks import check_rows, check_spec
-from riata.training.path import MOST_ALPHAS, ModelPath, fitted_k_path, k_path, supports_under_ridge
+from riata.training.model_path import ModelPath
+from riata.training.path import MOST_ALPHAS, fitted_k_path, k_path_of_margin, supports_under_ridge
 from riata.training.relaxing import every_share, shares_tried
 from riata.training.selection.asked import Search
 from riata.training.selection.choosing import Selection, by_size, cross_validated, least
@@ -101,7 +102,7 @@ def _with_ridge(
     if progress is not None:
         progress(1, 2, "of all rows")
     if best.choosing == 0.0 or not spec.one_by_one:
-        path = k_path(everything, replace(spec, ridge=best.fitting), k_max).of_sizes(best.sizes)
+        path = k_path_of_margin(everything, replace(spec, ridge=best.fitting), k_max).of_sizes(best.sizes)
     else:
         chosen = supports_under_ridge(everything, replace(spec, ridge=best.choosing), best.sizes, NOTHING)
         supports = dict(zip(best.sizes, chosen, strict=True))
