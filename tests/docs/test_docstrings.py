@@ -16,7 +16,10 @@ from riata.training.trained import Trained
 
 FUNCTIONS = {name: one for name in riata.__all__ if inspect.isfunction(one := getattr(riata, name))}
 METHODS = {
-    f"Model.{name}": one for name, one in vars(Model).items() if inspect.isfunction(one) and not name.startswith("_")
+    f"{kind.__name__}.{name}": one
+    for kind in (Model, ModelPath, Trained)
+    for name, one in vars(kind).items()
+    if inspect.isfunction(one) and not name.startswith("_")
 }
 CLASSES = {name: one for name in riata.__all__ if inspect.isclass(one := getattr(riata, name))}
 CLASSES |= {one.__name__: one for one in (Model, ModelPath, Trained)}

@@ -124,16 +124,71 @@ class ModelPath:
         return len(self.values)
 
     def of_sizes(self, sizes: Sequence[int]) -> "ModelPath":
-        """Of a path along every k the empty model, and those of these sizes."""
+        """Of a path along every k the empty model, and those of some sizes.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            Which, in rising order.
+
+        Returns
+        -------
+        ModelPath
+            A path of these.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 20))
+        >>> riata.k_path(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(), 3).of_sizes([2]).values.tolist()
+        [0, 2]
+        """
         kept = [0, *sizes]
         arrays = {name: getattr(self, name)[kept] for name in ("values", "coefs", "intercepts", "losses", "objectives")}
         return replace(self, **arrays, bounds=None if self.bounds is None else [self.bounds[k] for k in kept])
 
     def named(self, i: int) -> str:
-        """A model of the path, in words."""
+        """A model of the path, in words.
+
+        Parameters
+        ----------
+        i : int
+            Its place.
+
+        Returns
+        -------
+        str
+            Its alpha or k.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 20))
+        >>> riata.path(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(), alphas=[1.5]).named(0)
+        'alpha = 1.5 (1 feature)'
+        """
         return named(self.model(i))
 
     def model(self, i: int) -> PathModel:
-        """Model i by its alpha or k and its number of features."""
+        """A model by its alpha or k and its number of features.
+
+        Parameters
+        ----------
+        i : int
+            Its place.
+
+        Returns
+        -------
+        PathModel
+            What it is known by.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 20))
+        >>> model = riata.path(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(), alphas=[1.5]).model(0)
+        >>> model.by, model.value, model.n_selected
+        ('alpha', 1.5, 1)
+        """
         n_selected = int(self.n_selected[i])
         return PathModel(self.by, self.values[i].item(), n_selected, self.debias, self.ridge, self.chosen_under)

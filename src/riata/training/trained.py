@@ -165,7 +165,26 @@ class Trained:
         return self.labels if self.course is None or len(self.course.stops) > 1 else [""]
 
     def names_of(self, features: np.ndarray) -> list[str]:
-        """The names of some features, by their numbers."""
+        """The names of some features.
+
+        Parameters
+        ----------
+        features : array of int
+            Their numbers.
+
+        Returns
+        -------
+        list of str
+            A name for each.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 20))
+        >>> trained = riata.train(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(k=2))
+        >>> trained.names_of(trained.support)
+        ['x4', 'x7']
+        """
         names = self.feature_names
         return [
             self.known.get(j, (None,))[0] or (f"x{j}" if names is None else str(names[j])) for j in features.tolist()
@@ -189,7 +208,21 @@ class Trained:
         return replace(self.spec, alpha=value, k=None, debias=debias)
 
     def to_model(self) -> Model:
-        """The model on its own, to save as a readable file and to predict with."""
+        """The model on its own, to save as a readable file and to predict with.
+
+        Returns
+        -------
+        Model
+            With the chosen features alone.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 20))
+        >>> trained = riata.train(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(k=2))
+        >>> round(trained.to_model().score(X, 3 * X[:, 4] - X[:, 7]), 6)
+        1.0
+        """
         chosen, spec = self.support, self.spec
         names = self.names_of(chosen)
         encoding = self.encoding
