@@ -18,7 +18,7 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.facts import Facts
 from riata.training.fitting import fit
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 CHUNKS = 16
@@ -63,7 +63,7 @@ def measured(X, y, options):
         data = InChunks(X, y)
         result = fit(data, Spec(alpha_ratio=1 / ratio, **options)).result
         yield data.passes, result.gap, np.count_nonzero(result.coef)
-    found = path(InChunks(X, y), Spec(**options))
+    found = path_of_margin(InChunks(X, y), Spec(**options))
     yield found.passes, found.gaps.max(), found.n_selected[-1]
 
 

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 def riata(X, y, benchmark):
     from riata.data.in_memory import InMemory
     from riata.training.fitting import fit
-    from riata.training.path import path
+    from riata.training.path import path_of_margin
     from riata.training.spec import Spec
 
     X = X if sp.issparse(X) else np.ascontiguousarray(X)
@@ -32,7 +32,7 @@ def riata(X, y, benchmark):
             result = fit(data, Spec(alpha=alphas[0], tol=tol, **options)).result
             solve.passes = data.passes
             return [result.coef], [result.intercept]
-        found = path(data, Spec(tol=tol, **options), alphas)
+        found = path_of_margin(data, Spec(tol=tol, **options), alphas)
         solve.passes = found.passes
         return found.coefs, found.intercepts
 

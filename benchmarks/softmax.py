@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from riata.data.in_memory import InMemory
 from riata.losses import LINKS, Softmax, probabilities
 from riata.training.fitting import fit
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 PER_CLASS = (2, 5, 10, 20, 50)  # coefficients
@@ -122,7 +122,7 @@ def sparsity(X, y, X_new, y_new, n_classes):
 def softmax_models(X, y, n_classes, shared):
     spec = Spec(loss=Softmax(n_classes), standardize=False, shared_support=shared, tol=1e-4)
     enough = PER_CLASS[-1] * (1 if shared else n_classes)  # features that have more coefficients than any budget
-    made = path(InMemory(X, y.astype(float)), spec, length=N_ALPHAS, reach=REACH, max_features=enough)
+    made = path_of_margin(InMemory(X, y.astype(float)), spec, length=N_ALPHAS, reach=REACH, max_features=enough)
     return [(w.reshape(-1, n_classes), b, "softmax") for w, b in zip(made.coefs, made.intercepts, strict=True)]
 
 
@@ -131,8 +131,8 @@ def one_against_rest(X, y, n_classes):
     made = []
     for k in range(n_classes):
         data = InMemory(X, np.where(y == k, 1.0, -1.0))
-        largest = path(data, spec, length=1).alphas[0]
-        made.append(path(data, spec, largest * np.geomspace(1.0, REACH, N_ALPHAS)))
+        largest = path_of_margin(data, spec, length=1).alphas[0]
+        made.append(path_of_margin(data, spec, largest * np.geomspace(1.0, REACH, N_ALPHAS)))
     return [
         (np.stack([one.coefs[i] for one in made], axis=1), np.array([one.intercepts[i] for one in made]), "logistic")
         for i in range(N_ALPHAS)

@@ -41,7 +41,8 @@ def fields_of(kind: type) -> list[str]:
 def rewrite(_app, what, _name, obj, _options, lines) -> None:
     """For autodoc, before napoleon reads the lines."""
     if what == "class":
-        lines[:] = attributes_below([*lines, *fields_of(obj)])
+        told = {"Attributes", "Parameters"} & set(lines)  # fields that the docstring itself explains
+        lines[:] = attributes_below([*lines, *([] if told else fields_of(obj))])
     elif what == "property":
         lines.insert(0, "\\ ")  # nothing, or what stands before a colon in the first line is taken for a type
 

@@ -15,7 +15,7 @@ from riata.data.row_marks import MarksGiven
 from riata.data.statistics import load_statistics, statistics_of
 from riata.errors import DataError, OptionError
 from riata.training.fitting import fit
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 
@@ -66,7 +66,9 @@ def test_give_the_same_models_as_the_data(rows, options):
         X @ ours.result.coef + ours.result.intercept, X @ theirs.result.coef + theirs.result.intercept, atol=1e-4
     )
     assert_allclose(
-        path(gram_of(data).as_data(), spec, length=10).losses, path(data, spec, length=10).losses, rtol=1e-6
+        path_of_margin(gram_of(data).as_data(), spec, length=10).losses,
+        path_of_margin(data, spec, length=10).losses,
+        rtol=1e-6,
     )
 
 

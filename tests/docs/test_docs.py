@@ -1,6 +1,7 @@
 """The site leaves nothing out: every solver, command, loss and public name. That links resolve, `make docs` checks."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,28 @@ def test_every_public_name_has_its_place_in_the_reference():
     names += [f"riata.plot.{name}" for name in riata.plot.__all__ if f"`{name}`" not in API]
     missing = [name for name in names if f":: {name}\n" not in API]
     assert not missing
+
+
+def layers_of_imports():
+    """Every module of the first import contract, from the top down, with the number of its layer."""
+    contracts = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    rows = [row.split(" | ") for row in contracts[0]["layers"]]
+    return {module.removeprefix("riata."): number for number, row in enumerate(rows) for module in row}
+
+
+def test_the_tour_of_the_code_has_the_order_of_the_import_contract():
+    table = re.findall(r"^\| (`.*?`) \| ", (DOCS.parent / "CONTRIBUTING.md").read_text(), flags=re.M)
+    toured = [re.sub(r"/$|\.py$", "", path).replace("/", ".") for row in table for path in re.findall("`(.*?)`", row)]
+    layers = layers_of_imports()
+    assert sorted(toured) == sorted(layers)
+    assert [layers[module] for module in toured] == sorted(layers.values())
+
+
+def test_every_module_has_a_layer():
+    there = {path.stem for path in Path(riata.__file__).parent.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert there - {"__init__", "__main__", "__pycache__"} == {
+        module.partition(".")[0] for module in layers_of_imports()
+    }
 
 
 def test_every_command_is_listed():

@@ -39,7 +39,7 @@ from riata.model.predictions import write_parts
 from riata.model.quality import quality
 from riata.model.scores import scores
 from riata.training.fitting import fit
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.selection.folds_asked import folds_asked
 from riata.training.spec import Spec
 from survival_problems import make as make_times
@@ -275,7 +275,9 @@ def test_paths_and_cross_validation(client, loss):
     X, y = problem(loss)
     data = on_workers(client, X, y, 450)
     spec = Spec(loss=loss, tol=TIGHT, seed=2)
-    assert_allclose(path(data, spec, length=5).coefs, path(InMemory(X, y), spec, length=5).coefs, atol=1e-9)
+    assert_allclose(
+        path_of_margin(data, spec, length=5).coefs, path_of_margin(InMemory(X, y), spec, length=5).coefs, atol=1e-9
+    )
     kind = riata.SparseRegressor if loss == "squared" else riata.SparseClassifier
     target = y if loss == "squared" else (y > 0).astype(int)
     options = {"loss": loss, "tol": TIGHT, "cv": 2, "n_alphas": 5, "random_state": 0}

@@ -25,7 +25,7 @@ from riata.model.scores import scores
 from riata.objective import first_order_part
 from riata.training.fitting import fit
 from riata.training.offsets import with_offsets
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.recoding import numbered_or_recoded
 from riata.training.selection.asked import Search
 from riata.training.selection.fits import debiased, fit_selected
@@ -214,7 +214,9 @@ def test_path_is_that_of_the_cpu(both):
     place, kind = both
     for loss in ("squared", "logistic"):
         data = rows(kind, loss)
-        here, there = (path(of, Spec(loss=loss), length=15, reach=0.05) for of in (data, on_device(data, place)))
+        here, there = (
+            path_of_margin(of, Spec(loss=loss), length=15, reach=0.05) for of in (data, on_device(data, place))
+        )
         assert there.converged
         np.testing.assert_allclose(there.losses, here.losses, rtol=1e-4)
 

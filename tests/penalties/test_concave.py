@@ -19,7 +19,7 @@ from riata.objective import first_order, stationarity
 from riata.solvers.convex.smooth_step import smooth_step
 from riata.solvers.convex.working_set import WorkingSetState, read
 from riata.training.fitting import fit, make_problem
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 NAMES = ["mcp", "mcp:1.5", "scad", "scad:2.5", "lq"]
@@ -93,7 +93,7 @@ def test_fits_are_the_same_from_disk(loss, name):
 @pytest.mark.parametrize(("loss", "name"), [("squared", "scad"), ("logistic", "mcp")])
 def test_paths_are_the_same_from_disk(loss, name):
     X, y = make(loss, n=80, d=20)
-    here, there = (path(where(X, y), Spec(penalty=name, loss=loss), length=5) for where in (InMemory, Chunks))
+    here, there = (path_of_margin(where(X, y), Spec(penalty=name, loss=loss), length=5) for where in (InMemory, Chunks))
     assert_allclose(there.alphas, here.alphas)
     assert_allclose(there.coefs, here.coefs, atol=1e-6 * np.abs(here.coefs).max())
 

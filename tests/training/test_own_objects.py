@@ -24,7 +24,7 @@ from riata.losses import LOSSES, Loss
 from riata.objective import Problem, duality_gap, elastic_net, empty_intercept, first_order
 from riata.penalties import ElasticNet, SeparablePenalty
 from riata.training.fitting import fit, make_problem
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 # A penalty.
@@ -136,7 +136,7 @@ def test_a_path_is_that_of_single_fits(loss):
     X, y = rows(loss)
     spec = Spec(penalty=MCP(3.0), loss=loss, tol=1e-8)
     for data in (InMemory(X, y), Chunked(X, y, 37)):
-        found = path(data, spec, length=12, reach=0.1)
+        found = path_of_margin(data, spec, length=12, reach=0.1)
         assert found.converged
         assert found.n_selected[0] == 0 < found.n_selected[1]
         for alpha, w, b in zip(found.alphas, found.coefs, found.intercepts, strict=True):
@@ -401,7 +401,7 @@ def test_a_loss_on_the_stand_in_for_a_gpu():
 def test_a_path_of_a_loss_is_that_of_single_fits():
     X, y = outliers()
     spec = Spec(loss=LogCosh(), tol=1e-10)
-    found = path(Chunked(X, y, 37), spec, length=8, reach=0.1)
+    found = path_of_margin(Chunked(X, y, 37), spec, length=8, reach=0.1)
     for alpha, w in zip(found.alphas[1:], found.coefs[1:], strict=True):
         assert_allclose(w, fit(InMemory(X, y), replace(spec, alpha=alpha)).result.coef, atol=1e-5)
 

@@ -46,6 +46,15 @@ def test_docstrings_explain_every_parameter_with_its_default():
             assert ast.literal_eval(said) == one.default
 
 
+def test_the_docstring_of_a_spec_explains_every_parameter_with_its_default():
+    heads = re.findall(r"^    ([a-z][\w, ]*) : (.*)$", riata.Spec.__doc__, flags=re.M)
+    explained = {name: head for names, head in heads for name in names.split(", ")}
+    assert explained.keys() == OF_SPEC.keys()
+    for one in OF_SPEC.values():
+        said = re.findall(r"default=(.*)", explained[one.name])
+        assert [ast.literal_eval(default) for default in said] == ([] if one.default is None else [one.default])
+
+
 def test_opening_has_the_declared_parameters_and_defaults():
     signature = {name: one.default for name, one in inspect.signature(open_data).parameters.items()}
     columns = {one.name: one.default for one in fields(ColumnOptions)}

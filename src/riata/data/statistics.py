@@ -160,7 +160,35 @@ def statistics_of(
 ) -> Statistics:
     """The statistics of a dataset by folds: one pass, which works for single-pass data, too.
 
-    Folds are by position, unless others are given.
+    They stand in for the rows wherever the loss is squared: fits, paths and cross-validation read no more data.
+    Statistics of other rows may be added and subtracted.
+
+    Parameters
+    ----------
+    data : Dataset
+        What `riata.open` gives, with one target, a number.
+    n_folds : int, default=1
+        How many folds they are kept apart by, for choosing k or alpha by cross-validation.
+    seed : int, default=0
+        Which rows are in which fold, by their positions.
+    memory : int, optional
+        Bytes to keep to.
+    folds : Folds, optional
+        Folds of another kind than by position.
+
+    Returns
+    -------
+    Statistics
+        Products of the columns with each other and with the target, a set for each fold; `as_data` makes a dataset of
+        them and `save` a file.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(1000, 20))
+    >>> statistics = riata.statistics_of(riata.open(X, 3 * X[:, 4] - X[:, 7]), n_folds=5)
+    >>> riata.train(statistics.as_data(), riata.Spec(k="auto")).to_model().names
+    ['x4', 'x7']
     """
     if data.facts.targets is not None:
         raise OptionError(f"statistics are of one target, and there are {len(data.facts.targets)}: name one of them")
@@ -184,7 +212,32 @@ def is_statistics(path: object) -> bool:
 
 
 def load_statistics(path: str | Path, memory: int | None = None) -> Statistics:
-    """Read what `Statistics.save` wrote; what is larger than the memory budget is refused before it is read."""
+    """Read what `Statistics.save` or `riata statistics` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    memory : int, optional
+        Bytes to keep to: what is larger is refused before it is read.
+
+    Returns
+    -------
+    Statistics
+        As they were saved.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(1000, 20))
+    >>> monday, tuesday = (riata.statistics_of(riata.open(rows, rows[:, 4])) for rows in (X[:500], X[500:]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "monday.npz")
+    ...     monday.save(path)
+    ...     both = riata.load_statistics(path) + tuesday
+    >>> riata.train(both.as_data(), riata.Spec(k=1)).to_model().names
+    ['x4']
+    """
     if not os.path.exists(path):  # which a path that there cannot be does not
         raise DataError(f"there is no file {path}")
     if not is_statistics(path):

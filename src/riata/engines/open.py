@@ -15,15 +15,37 @@ from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.opened import opened_with
 from riata.data.opening import open as local
-from riata.data.opening.column_options import ColumnOptions, as_crosses, as_interactions
+from riata.data.opening.column_options import DERIVED, ColumnOptions, as_crosses, as_interactions
 from riata.data.row_marks import ROLES
 from riata.errors import OptionError
 
-ENGINE = """    engine : Dask client, address or "dask", optional
+OWN_WORDS = """    engine : Dask client, address or "dask", optional
         Whose workers read the rows: those of a client, of the scheduler at an address such as "tcp://host:8786", or of
         a cluster that is started on this machine ("dask") and closed with the dataset. None reads them in this process.
         A source that is a Dask array or data frame, or a list of delayed chunks, with `target`, `weight` and `offset`
         alike, stays on its workers, with or without an engine.
+
+    Returns
+    -------
+    Dataset
+        Its rows as every solver takes them, in memory or read anew in each pass: what `riata.train` and the `fit` of
+        estimators take. It knows the number of rows and features, their names and what the target is.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> data = riata.open(X, target=3 * X[:, 4] - X[:, 7])
+    >>> data.n_rows, data.n_features, data.task
+    (100, 20, 'regression')
+
+    Columns of files and tables become features by what they hold; a path such as ``"sales/*.parquet"`` is opened alike.
+
+    >>> import pyarrow as pa
+    >>> sales = pa.table({"price": [3.5, 1.0, 2.5, 4.0], "city": ["A", "B", "A", "B"], "sold": ["no", "yes"] * 2})
+    >>> data = riata.open(sales, target="sold")
+    >>> list(data.feature_names), data.task
+    (['price', 'city=A', 'city=B'], 'classification')
     """
 
 OF_ROWS = ("target", "event", "trials", "weight", "offset", "exposure")
@@ -58,12 +80,12 @@ def _explain(opening: Any) -> None:
     hidden = ("remote_opener", "options")
     known = {name: one for name, one in {**own, **theirs}.items() if name not in hidden}
     for one in fields(ColumnOptions):
-        if one.name not in known:
+        if one.name not in known and one.name not in DERIVED:
             known[one.name] = inspect.Parameter(
                 one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type
             )
     opening.__signature__ = inspect.Signature(list(known.values()), return_annotation=Dataset)
-    opening.__doc__ = (local.open_data.__doc__ or "").partition("    remote_opener : callable")[0] + ENGINE
+    opening.__doc__ = (local.open_data.__doc__ or "").partition("    remote_opener : callable")[0] + OWN_WORDS
 
 
 _explain(open_data)

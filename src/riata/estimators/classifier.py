@@ -36,7 +36,8 @@ def gives_probabilities(estimator: "SparseClassifier") -> bool:
 class SparseClassifier(ClassifierMixin, SparseLinear):
     """Linear classification with few non-zero coefficients; several classes all at once, or one against the rest.
 
-    Takes the parameters of `SparseRegressor`, with labels in place of numbers, and two of its own.
+    Takes the parameters of `SparseRegressor`, with labels in place of numbers, and two of its own. As there, `solver`
+    may be "exact", "best-k" (with ``k``), "online" and others, and `random_state` seeds folds, too.
 
     Parameters
     ----------
@@ -58,6 +59,9 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     ----------
     classes_, class_count_ : the labels, and how many rows have each.
     coef_, intercept_ : one row per class, or a single one for two classes, whose positive side is ``classes_[1]``.
+    solver_, n_iter_, n_passes_, objective_, gap_, converged_, stopped_because_ : as of `SparseRegressor`.
+    how_much_better_, scale_, profile_, n_features_in_, feature_names_in_, trained_ : as there.
+    alpha_, history_, stop_, proof_, bound_, path_, selection_ : as there; lists where each class has a fit of its own.
 
     Examples
     --------

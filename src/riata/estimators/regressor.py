@@ -78,7 +78,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         "quantile:0.95", or half the deviance of successes among ``trials``, or of counts and amounts of mean
         exp(X @ w + b). Or a `riata.losses.Loss`.
     solver : str, default="auto"
-        A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
+        A key of ``riata.SOLVERS``. "auto" is "exact", the certified minimum, or with ``k`` "best-k", which ends where
+        no swap of two features helps. "online" learns in one pass over rows, or as they come (``partial_fit``); the
+        others, such as "cd", "fobos" and "l0-sgd", are described in the documentation under Solvers.
     fit_intercept : bool, default=True
         Whether there is an intercept; it is never penalised.
     standardize : bool, default=True
@@ -144,14 +146,19 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     resume : bool, default=False
         Go on from the checkpoint, if there is one; the result is that of a fit never interrupted, bit for bit.
     random_state : int, RandomState or None
-        Seed of the stochastic solvers.
+        Seed of all that is random in a fit: the order in which stochastic solvers visit rows, and the folds of ``cv``.
+        The halves of `riata.stability_selection` have a ``seed`` of their own.
     verbose : bool, default=False
         Whether to show a progress bar.
 
     Attributes
     ----------
     coef_, intercept_ : the model, in the units of X; of several targets, a row for each.
-    n_passes_ : passes over the data.
+    alpha_ : the strength that the fit had, also where it was chosen or given as a ratio; None beside k. Where there
+        are several fits, such as one per quantile, a list.
+    solver_ : the solver that "auto" stands for.
+    n_iter_, n_passes_ : rounds of the solver (of rows learnt as they come, steps), and passes over the data.
+    objective_ : what was minimised, at the model; where there are several fits, such as one per class, the sum.
     gap_ : certified relative duality gap, None where the solver has none.
     history_ : one record per pass.
     converged_, stopped_because_ : whether and why it stopped.
@@ -161,6 +168,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
     scale_ : standard deviation of every column of X.
     profile_ : of a file or a table, what the first pass found in its columns.
+    n_crossing_ : with several quantiles, the training rows in which they cross.
+    n_features_in_, feature_names_in_ : the number of columns of X, and their names, if they have any.
+    trained_ : all of this as `riata.train` gives it, a `Trained`.
 
     Examples
     --------

@@ -39,7 +39,12 @@ def stability_selection(
     threshold : float, default=0.75
         The share of halves, above one half, from which on a feature is stable.
     seed : int, default=0
-        Of the halves.
+        Of the halves; what is random in their fits, ``random_state`` of the estimator seeds.
+
+    Returns
+    -------
+    Stability
+        How often each feature was chosen, which are stable, and how many of these are expected to be wrong at most.
 
     Examples
     --------

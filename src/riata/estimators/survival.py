@@ -29,7 +29,8 @@ class SparseSurvival(SparseLinear):
     at most so many features (plus ``ridge / 2 * |w|_2^2``).
 
     Takes the parameters of `SparseRegressor` that go with ``alpha``, and with ``k`` those but ``certify`` and
-    ``coef_limit``. Solvers for streams and GPUs are not there for this loss.
+    ``coef_limit``. It has no ``solver``: fits are those of "exact", and with ``k`` of "best-k"; "online" and the others
+    are not there for this loss, nor are GPUs. ``random_state`` seeds folds.
 
     Parameters
     ----------
@@ -42,6 +43,9 @@ class SparseSurvival(SparseLinear):
     coef_ : what a unit of each feature adds to the logarithm of the hazard.
     intercept_ : what makes the prediction of the average row 0: others are relative to it.
     unique_times_, cum_baseline_hazard_ : times of events, and the cumulative hazard of the average row after each.
+    solver_, n_iter_, n_passes_, objective_, gap_, converged_, stopped_because_ : as of `SparseRegressor`.
+    how_much_better_, scale_, profile_, n_features_in_, feature_names_in_, trained_ : as there.
+    alpha_, history_, stop_, proof_, bound_, path_, selection_ : as there.
 
     Examples
     --------

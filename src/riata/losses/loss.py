@@ -23,7 +23,28 @@ CANCELLATION = 1e-6  # of the largest |y z|: how negative a loss may be that is 
 
 
 class Loss(ABC):
-    """The base of all losses; two of one class with the same parameters are the same."""
+    """The base of all losses, and of your own: a function of a row's target y and its margin z = x . w + b.
+
+    A loss of your own has a `name`, `value`, `derivative` and `second_derivative`, of arrays; it must be convex in z
+    and never negative. The page docs/own-objects.md shows how to write, test and use one. Two losses of one class with
+    the same parameters are the same.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> class LogCosh(riata.Loss):
+    ...     name, curvature = "log-cosh", 1.0
+    ...     def value(self, y, z):
+    ...         return np.logaddexp(z - y, y - z) - np.log(2.0)
+    ...     def derivative(self, y, z):
+    ...         return np.tanh(z - y)
+    ...     def second_derivative(self, y, z):
+    ...         return 1.0 - np.tanh(z - y) ** 2
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> model = riata.SparseRegressor(alpha=0.1, loss=LogCosh()).fit(X, 3 * X[:, 4] - X[:, 7])
+    >>> model.converged_, [int(j) for j in model.get_support(indices=True)]
+    (True, [4, 7])
+    """
 
     name: str
     code: int | None = None  # of its compiled version in kernels/losses.py; None: there are array functions only

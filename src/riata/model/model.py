@@ -32,25 +32,57 @@ ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is
 
 @dataclass(frozen=True)
 class Model:
-    """A sparse linear model: margins z = x . coef + intercept, one per target, or class if there are three or more."""
+    """A sparse linear model: margins z = x . coef + intercept, one per target, or class if there are three or more.
 
-    task: str  # "regression", "classification" or "survival"
+    It is what `to_model` of an estimator or of what `riata.train` gives, and what `riata.load_model` reads. It has no
+    data, needs no scikit-learn, and makes features of files and tables as the fit did.
+
+    Attributes
+    ----------
+    task : "regression", "classification" or "survival".
+    loss, objective : the loss by name, and what was minimised, in a formula.
+    classes : the labels; None of numbers.
+    n_features : how many features there were to choose from.
+    names, indices : of the chosen features, and their columns in the training data.
+    coef : a row per margin, a column per chosen feature.
+    deviations : standard deviation of each chosen column: coef times it is the effect.
+    intercept : one number per margin.
+    normalize : "rows" where each row is divided by its norm.
+    encoding : how columns of a file become features, in plain values; None where the features were an array.
+    training : how the model was made and what is proved of it.
+    link : a key of ``riata.losses.LINKS``; None: that of the loss, which is one of riata's own.
+    hazard : the baseline hazard of times to an event.
+    threshold : of two classes, the least probability of the second at which it is predicted.
+    targets : the names of several targets, each of which has a margin.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> model = riata.SparseRegressor(k=2).fit(X, 3 * X[:, 4] - X[:, 7]).to_model()
+    >>> model.names, model.coef.round(6).tolist()
+    (['x4', 'x7'], [[3.0, -1.0]])
+    >>> bool(np.allclose(model.predict(X), 3 * X[:, 4] - X[:, 7]))
+    True
+    """
+
+    task: str
     loss: str
-    objective: str  # what was minimised, in a formula
+    objective: str
     classes: list[Any] | None
     n_features: int
-    names: list[str]  # of the chosen features
-    indices: list[int]  # their columns in the training data
-    coef: np.ndarray  # a row per margin, a column per chosen feature
-    deviations: list[float]  # standard deviation of each chosen column: coef times it is the effect
+    names: list[str]
+    indices: list[int]
+    coef: np.ndarray
+    deviations: list[float]
     intercept: np.ndarray
     normalize: str | None = None
-    encoding: dict[str, Any] | None = None  # how columns of a file become features, see riata.data.encoding
+    encoding: dict[str, Any] | None = None
     training: TrainingFacts = field(default_factory=TrainingFacts)
-    link: str | None = None  # a key of riata.losses.LINKS; None: that of the loss, which is one of riata's own
-    hazard: BaselineHazard | None = None  # of times to an event
-    threshold: float | None = None  # of two classes, the least probability of the second at which it is predicted
-    targets: list[str] | None = None  # the names of several targets, each of which has a margin
+    link: str | None = None
+    hazard: BaselineHazard | None = None
+    threshold: float | None = None
+    targets: list[str] | None = None
 
     @property
     def link_function(self) -> Link:
@@ -76,7 +108,26 @@ class Model:
         return self.loss_function.levels
 
     def of_level(self, k: int) -> "Model":
-        """The model of one of several quantiles."""
+        """The model of one of several quantiles.
+
+        Parameters
+        ----------
+        k : int
+            Its place among `levels`.
+
+        Returns
+        -------
+        Model
+            With one margin.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> both = riata.SparseRegressor(alpha=0.01, loss="quantile:0.1,0.9").fit(X, X[:, 1]).to_model()
+        >>> both.levels, both.of_level(1).loss
+        ((0.1, 0.9), 'quantile:0.9')
+        """
         known, loss = self.training.baseline, self.loss_function
         return replace(
             self,
@@ -132,8 +183,29 @@ class Model:
     ) -> Dataset:
         """The rows of anything that can be opened, with the features of this model: made by its own encoding.
 
-        A dataset keeps its target, weights and offsets; of other sources these are the model's columns, or those given
-        (`offset` and `exposure` are options of `riata.open`).
+        Parameters
+        ----------
+        source : Dataset, path, table or array
+            What `riata.open` takes. A dataset keeps its target, weights and offsets.
+        target, weight : column, array or path, optional
+            Those of other sources; by default the columns that the model was fitted to.
+        need_target : bool, default=True
+            Whether rows without a target are refused.
+        **reading :
+            Options of `riata.open`, such as `offset`, `exposure` and `memory`.
+
+        Returns
+        -------
+        Dataset
+            Rows that `visit` and `margins_of` take.
+
+        Examples
+        --------
+        >>> import pyarrow as pa, riata
+        >>> sales = pa.table({"price": [3.5, 1.0, 2.5, 4.0], "city": list("ABAB"), "sold": [1.5, 4.0, 2.5, 1.0]})
+        >>> model = riata.train(riata.open(sales, "sold"), riata.Spec(k=1)).to_model()
+        >>> list(model.rows(sales).feature_names)
+        ['price']
         """
         encoding = None if self.encoding is None else Encoding.from_json(self.encoding)
         names = self.names if self.normalize is None else None  # the norm of a row needs every feature
@@ -159,10 +231,31 @@ class Model:
     def margins(
         self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
     ) -> np.ndarray:
-        """z for rows of X: of a path, a table or a dataset by the model's encoding, of an array by position or name.
+        """The margins z = x . coef + intercept of rows, with their offsets.
 
-        Where rows had an offset or an exposure when the model was fitted, those of X need one: a table has its column,
-        beside an array it is given. An array without one is taken for rows of offset 0, which is an exposure of 1.
+        Parameters
+        ----------
+        X : path, table, Dataset or array
+            The rows: of a path, a table or a dataset the model's own encoding makes features; an array has the columns
+            of the fit, or those that are named.
+        feature_names : sequence of str, optional
+            The names of the columns of an array, which may then be in any order and among others.
+        offset, exposure : array, optional
+            A number for each row of an array, where the rows of the fit had one: without it they count as rows of
+            offset 0, which is an exposure of 1. A table has its column.
+
+        Returns
+        -------
+        array
+            A number for each row, or rows x margins where there are several.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> model = riata.SparseRegressor(k=1).fit(X, X[:, 1]).to_model()
+        >>> model.margins([[0.5, 7.0]], feature_names=["x0", "x1"]).round(6).tolist()
+        [7.0]
         """
         if isinstance(X, Dataset) or has_columns(X):
             beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
@@ -176,7 +269,27 @@ class Model:
         return moved(z, given_offsets(offset, exposure, len(z), self.offset is not None))
 
     def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
-        """(z, rows) for runs of rows of a dataset: one pass. On a cluster z takes the place of X among them."""
+        """Margins for runs of rows, one after the other: one pass, in bounded memory.
+
+        Parameters
+        ----------
+        data : Dataset
+            What `riata.open` or `rows` gives.
+
+        Yields
+        ------
+        (array, Chunk)
+            Margins, and the rows that they are of, with their targets and weights. On a cluster margins take the place
+            of the features of these rows.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> model = riata.SparseRegressor(k=1).fit(X, X[:, 1]).to_model()
+        >>> round(max(float(np.abs(z - rows.y).max()) for z, rows in model.visit(riata.open(X, X[:, 1]))), 6)
+        0.0
+        """
         data = self.rows(data)
         margins = self.margins_of(data)
         if isinstance(data, Remote):
@@ -188,7 +301,27 @@ class Model:
                 yield from ((margins(block), block) for block in chunk.blocks(step))
 
     def margins_of(self, data: Dataset) -> Callable[[Chunk], np.ndarray]:
-        """The function that gives z for a chunk of a dataset."""
+        """The function that gives the margins of a chunk.
+
+        Parameters
+        ----------
+        data : Dataset
+            What the chunks are of; its features must be those of the model, as `rows` gives them.
+
+        Returns
+        -------
+        callable
+            From a chunk of it to an array.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> model, data = riata.SparseRegressor(k=1).fit(X, X[:, 1]).to_model(), riata.open(X, X[:, 1])
+        >>> margins = model.margins_of(data)
+        >>> sum(len(margins(chunk)) for chunk in data.visit())
+        100
+        """
         if data.is_summary:
             raise DataError("there are statistics in place of rows, and no rows to predict")
         if (data.facts.offset is None) != (self.offset is None):
@@ -197,7 +330,26 @@ class Model:
         return lambda chunk: moved(self._margins(chunk.X, columns), chunk.offset)
 
     def columns_in(self, data: Dataset) -> np.ndarray:
-        """The number of each of the model's features among those of a dataset."""
+        """Where the features of the model are among those of a dataset.
+
+        Parameters
+        ----------
+        data : Dataset
+            Found by their names where it has names, and else by position.
+
+        Returns
+        -------
+        array of int
+            A number for each of `names`.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> model = riata.SparseRegressor(k=1).fit(X, X[:, 1]).to_model()
+        >>> model.columns_in(riata.open(X, X[:, 1])).tolist()
+        [1]
+        """
         return self._columns(data.n_features, data.feature_names)
 
     @property
@@ -226,7 +378,33 @@ class Model:
     def predict(
         self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
     ) -> np.ndarray:
-        """Numbers, or labels; `margins` tells of the offset or exposure of rows."""
+        """Numbers, or labels.
+
+        Parameters
+        ----------
+        X : path, table, Dataset or array
+            The rows: of a path, a table or a dataset the model's own encoding makes features; an array has the columns
+            of the fit, or those that are named.
+        feature_names : sequence of str, optional
+            The names of the columns of an array, which may then be in any order and among others.
+        offset, exposure : array, optional
+            A number for each row of an array, where the rows of the fit had one: without it they count as rows of
+            offset 0, which is an exposure of 1. A table has its column.
+
+        Returns
+        -------
+        array
+            The mean (or quantile) that is expected of each row, a column per target where there are several; of classes
+            a label; of times to an event the logarithm of the hazard, relative to the average row's.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(200, 20))
+        >>> model = riata.SparseClassifier(k=1).fit(X, np.where(X[:, 4] > 0, "yes", "no")).to_model()
+        >>> model.predict(X[:3]).tolist() == np.where(X[:3, 4] > 0, "yes", "no").tolist()
+        True
+        """
         z = self.margins(X, feature_names, offset=offset, exposure=exposure)
         if self.classes is None:
             numbers: np.ndarray = self.link_function.mean(z)
@@ -237,9 +415,36 @@ class Model:
     def survival(
         self, X: Any, times: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, strata: Any = None
     ) -> np.ndarray:
-        """Of times to an event: the probability that it has not happened by each of these times, rows x times.
+        """Of times to an event: the probability that it has not happened yet.
 
-        `strata`, a label for each row, asks for the hazards of their strata; without them it is that of all together.
+        Parameters
+        ----------
+        X : path, table, Dataset or array
+            The rows: of a path, a table or a dataset the model's own encoding makes features; an array has the columns
+            of the fit, or those that are named.
+        times : float or array
+            By which times.
+        feature_names : sequence of str, optional
+            The names of the columns of an array, which may then be in any order and among others.
+        offset : array, optional
+            A number for each row of an array, where the rows of the fit had one.
+        strata : array, optional
+            A label for each row, for the hazards of their strata; without them it is that of all together.
+
+        Returns
+        -------
+        array
+            Rows x times.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 5))
+        >>> y = np.rec.fromarrays([np.full(300, True), rng.exponential(np.exp(X[:, 1]))], names="event, time")
+        >>> model = riata.SparseSurvival(alpha=0.1).fit(X, y).to_model()
+        >>> model.survival(X, [0.5, 1.0, 2.0]).shape
+        (300, 3)
         """
         if self.hazard is None:
             raise OptionError(f"survival is of times to an event, and this is a {self.task}")
@@ -247,13 +452,57 @@ class Model:
         return self.hazard.survival(z, times, given_strata(strata, len(z)))
 
     def decide(self, z: np.ndarray) -> np.ndarray:
-        """The position of the predicted class of rows with these margins."""
+        """The class that is predicted at margins.
+
+        Parameters
+        ----------
+        z : array
+            What `margins` gives.
+
+        Returns
+        -------
+        array of int
+            Places in `classes`.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(200, 20))
+        >>> model = riata.SparseClassifier(k=1).fit(X, np.where(X[:, 4] > 0, "yes", "no")).to_model()
+        >>> model.decide(np.array([-1.0, 1.0])).tolist()
+        [0, 1]
+        """
         return decide(z, self.link_function, self.threshold)
 
     def decision_function(
         self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
     ) -> np.ndarray:
-        """Margins: one per row for two classes, one per class otherwise."""
+        """The margins of a classifier: positive where the second of two classes is more likely.
+
+        Parameters
+        ----------
+        X : path, table, Dataset or array
+            The rows: of a path, a table or a dataset the model's own encoding makes features; an array has the columns
+            of the fit, or those that are named.
+        feature_names : sequence of str, optional
+            The names of the columns of an array, which may then be in any order and among others.
+        offset, exposure : array, optional
+            A number for each row of an array, where the rows of the fit had one: without it they count as rows of
+            offset 0, which is an exposure of 1. A table has its column.
+
+        Returns
+        -------
+        array
+            A number for each row for two classes, rows x classes otherwise.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(200, 20))
+        >>> model = riata.SparseClassifier(k=1).fit(X, np.where(X[:, 4] > 0, "yes", "no")).to_model()
+        >>> bool(((model.decision_function(X) > 0) == (model.predict(X) == "yes")).all())
+        True
+        """
         if self.classes is None:
             raise OptionError("a regression has no classes to decide between: take predict")
         return self.margins(X, feature_names, offset=offset, exposure=exposure)
@@ -261,7 +510,32 @@ class Model:
     def predict_proba(
         self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
     ) -> np.ndarray:
-        """Probabilities of the classes, a column each."""
+        """Probabilities of the classes, where the loss gives any.
+
+        Parameters
+        ----------
+        X : path, table, Dataset or array
+            The rows: of a path, a table or a dataset the model's own encoding makes features; an array has the columns
+            of the fit, or those that are named.
+        feature_names : sequence of str, optional
+            The names of the columns of an array, which may then be in any order and among others.
+        offset, exposure : array, optional
+            A number for each row of an array, where the rows of the fit had one: without it they count as rows of
+            offset 0, which is an exposure of 1. A table has its column.
+
+        Returns
+        -------
+        array
+            Rows x classes.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(200, 20))
+        >>> model = riata.SparseClassifier(alpha=0.1).fit(X, np.where(X[:, 4] > 0, "yes", "no")).to_model()
+        >>> model.predict_proba(X).shape, bool(np.allclose(model.predict_proba(X).sum(axis=1), 1.0))
+        ((200, 2), True)
+        """
         link = self.link_function
         if self.classes is None or not link.probabilities:
             raise OptionError(
@@ -272,9 +546,32 @@ class Model:
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Accuracy of a classifier, R2 of a regression, concordance of risks; without y on the model's column.
+        """How good predictions are, in one number.
 
-        Of several targets it is the mean R2, of quantiles the share of the pinball loss that is explained.
+        Parameters
+        ----------
+        X : path, table, Dataset or array
+            The rows, as `predict` takes them.
+        y : array or column, optional
+            Their targets; by default the column that the model was fitted to, or those of the dataset.
+        sample_weight : array or column, optional
+            Weights of rows.
+        offset, exposure : array or column, optional
+            Where the rows of the fit had one.
+
+        Returns
+        -------
+        float
+            Accuracy of a classifier, R2 of a regression (the mean of several targets), concordance of risks, of
+            quantiles the share of the pinball loss that is explained.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 3))
+        >>> model = riata.SparseRegressor(k=1).fit(X, X[:, 1]).to_model()
+        >>> round(model.score(X, X[:, 1]), 6)
+        1.0
         """
         beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
         scores = quality(self, self.rows(X, y, weight=sample_weight, **beside)).scores
@@ -307,7 +604,13 @@ class Model:
         return np.array([places[name] for name in self.names], dtype=np.intp)
 
     def save(self, path: str | Path) -> None:
-        """Write the model; the file appears complete or not at all."""
+        """Write the model as JSON that a person can read; the file appears complete or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which `riata.load_model` (see the example there) and the commands read.
+        """
         features = [
             {"name": name, "column": column, "coef": self.coef[:, j].tolist(), "deviation": deviation}
             for j, (name, column, deviation) in enumerate(zip(self.names, self.indices, self.deviations, strict=True))
@@ -322,7 +625,30 @@ class Model:
 
 
 def load_model(path: str | Path) -> Model:
-    """The model in a file written by `Model.save`, `riata fit` or `SparseRegressor.to_model`."""
+    """The model in a file that `Model.save` or `riata fit` wrote. Nothing in it is executed.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Model
+        The model as it was saved.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> model = riata.SparseRegressor(k=2).fit(X, 3 * X[:, 4] - X[:, 7]).to_model()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.json")
+    ...     model.save(path)
+    ...     loaded = riata.load_model(path)
+    >>> loaded.names, bool((loaded.predict(X) == model.predict(X)).all())
+    (['x4', 'x7'], True)
+    """
     with the_document_in(path) as document:
         features = document["features"]
         intercept = np.array(document["intercept"], dtype=float)

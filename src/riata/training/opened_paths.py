@@ -12,11 +12,11 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import loss_for
-from riata.training import path as along
 from riata.training.checks import check_exposure, check_rows, check_shares
+from riata.training.model_path import ModelPath
 from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import with_offsets
-from riata.training.path import LENGTH, ModelPath
+from riata.training.path import LENGTH, k_path_of_margin, path_of_margin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.recoding import Recoding, numbered_or_recoded
 from riata.training.relaxing import every_share
@@ -37,20 +37,75 @@ def path(
     max_features: int | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> ModelPath:
-    """Models for decreasing alphas: those given, or `length` of them from alpha_max to `reach` times it.
+    """Models for decreasing alphas, each certified.
 
-    It ends early with the first model of at least `max_features` features, and, with alphas of its own, where a model
-    explains nearly all of the target or hardly more than the one before: `ended` says so.
+    With alphas of its own it ends early where a model explains nearly all of the target, or hardly more than the one
+    before: `ended` of what it returns says so.
+
+    Parameters
+    ----------
+    data : Dataset
+        What `riata.open` gives.
+    spec : Spec
+        What is asked for beside the strength.
+    alphas : sequence of float, optional
+        From large to small; by default `length` of them, from that of the empty model to `reach` times it.
+    length : int, default=100
+        How many, where none are given.
+    reach : float, default=0.01
+        How far down they go.
+    max_features : int, optional
+        The path ends with the first model of at least so many features.
+    progress : callable, optional
+        Is told the alpha of each model once it is made, and how many features it has.
+
+    Returns
+    -------
+    ModelPath
+        The models, the sparsest first.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> found = riata.path(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(), alphas=[4.0, 1.5, 0.1])
+    >>> found.n_selected.tolist(), found.certified
+    ([0, 1, 2], True)
     """
     data, spec, recoding = _one_margin(data, spec)
-    found = along.path(data, spec, alphas, length=length, reach=reach, max_features=max_features, progress=progress)
+    found = path_of_margin(data, spec, alphas, length=length, reach=reach, max_features=max_features, progress=progress)
     return _moved(found, data, spec, recoding)
 
 
 def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
-    """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
+    """The best models with at most 0, 1, ..., k_max features; a size that does not help repeats the last model.
+
+    Parameters
+    ----------
+    data : Dataset
+        What `riata.open` gives.
+    spec : Spec
+        What is asked for beside k.
+    k_max : int
+        The largest size.
+    bounded : bool, default=True
+        Whether to find out how much better other models of each size could be, where that is known.
+
+    Returns
+    -------
+    ModelPath
+        The models, the empty one first; `bounds` tells how good the best of each size could be.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> found = riata.k_path(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(ridge=0.01), 3)
+    >>> [np.flatnonzero(w).tolist() for w in found.coefs[:3]]
+    [[], [4], [4, 7]]
+    """
     data, spec, recoding = _one_margin(data, replace(spec, k=k_max))
-    return _moved(along.k_path(data, spec, k_max, bounded=bounded), data, spec, recoding)
+    return _moved(k_path_of_margin(data, spec, k_max, bounded=bounded), data, spec, recoding)
 
 
 def _moved(found: ModelPath, data: Dataset, spec: Spec, recoding: Recoding | None) -> ModelPath:

@@ -1,7 +1,7 @@
-"""A path: models for falling alphas or for rising k, each on all rows of a dataset, the sparsest first."""
+"""A path of one margin: models for falling alphas or for rising k, on all rows, the sparsest first."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,11 +9,8 @@ from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses.several_margins import n_features_in
 from riata.objective import Problem, gap_unit
-from riata.outcome.choice_sentences import named
-from riata.outcome.choices import PathModel
 from riata.outcome.path_end import EndReason, PathEnd
 from riata.outcome.proofs import Bound, DualityGap, GlobalBound, RefittedSupports, Stationary
-from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
 from riata.solvers.convex.alpha_path import AlphaModel, PathOptions, alpha_path
 from riata.solvers.convex.judge import Judge
@@ -27,6 +24,7 @@ from riata.training.checks import check_spec
 from riata.training.first_fit import with_first_fit
 from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
 from riata.training.model_events import model_made
+from riata.training.model_path import ModelPath
 from riata.training.outputs import of_coefficients
 from riata.training.spec import Spec
 from riata.training.univariate import second_stage, single_fits
@@ -39,110 +37,12 @@ LEAST_GROWTH = 1e-5  # of what is explained, from one model to the next
 FEWEST_MODELS = 5  # of a path that ends because it hardly grows
 
 
-@dataclass(frozen=True)
-class ModelPath:
-    """The models of a path: each array has a row, or an entry, for every model."""
-
-    by: str  # "alpha" or "k"
-    values: np.ndarray  # of alpha, or of k
-    coefs: np.ndarray  # models x features; of several margins, those of each feature one after the other
-    intercepts: np.ndarray
-    losses: np.ndarray  # the mean loss, without the penalty
-    objectives: np.ndarray  # with it
-    gaps: np.ndarray | None  # certified, relative to the loss of the empty model, before debias; None along k
-    stop: Stop
-    passes: float
-    n_choices: int | None = None  # how many features, or groups of them, there are for k to count
-    bounds: list[Bound] | None = None  # along k: what no model of each size has an objective below; None: not asked for
-    ended: PathEnd | None = None  # along alpha: why there are fewer models than alphas were asked for
-    n_outputs: int = 1  # margins that the models have, where they are fitted at once
-    copies: np.ndarray | None = None  # the feature that each column is a copy of; None: each is another
-    debias: float | None = None  # how far they were moved towards fits without a penalty; None: not at all
-    ridge: float = 0.0  # along k: of all models
-    chosen_under: float | None = None  # the ridge that their features were chosen under
-
-    @property
-    def converged(self) -> bool:
-        return self.stop.converged
-
-    @property
-    def reason(self) -> str:
-        """Why it ended there, in words."""
-        said = f"{why(self.stop)}{', before debias' if self.debias else ''}"
-        return said if self.ended is None else f"{said}; {self.ended.sentence}"
-
-    @property
-    def certified(self) -> bool:
-        """Whether every model has a proof that none of its kind is better."""
-        return self.stop.reason.certified
-
-    @property
-    def bound_values(self) -> np.ndarray | None:
-        """What no model of each k has an objective below; None where there are no such bounds."""
-        if self.bounds is None or not all(isinstance(bound, GlobalBound) for bound in self.bounds[1:]):
-            return None
-        return np.array([bound.value for bound in self.bounds if isinstance(bound, GlobalBound)])
-
-    @property
-    def alphas(self) -> np.ndarray:
-        """The values of alpha of a path along alpha."""
-        if self.by != "alpha":
-            raise AttributeError("a path along k has no alphas: its `values` are the numbers of features")
-        return self.values
-
-    @property
-    def n_selected(self) -> np.ndarray:
-        """How many features each model has."""
-        n_selected: np.ndarray = np.count_nonzero(self._used.any(axis=2), axis=1)
-        return n_selected
-
-    @property
-    def n_coefficients(self) -> np.ndarray:
-        """How many coefficients of each model are not zero, those of copies counted once."""
-        n_coefficients: np.ndarray = np.count_nonzero(self._used, axis=(1, 2))
-        return n_coefficients
-
-    @property
-    def n_choosable(self) -> int:
-        """How many coefficients there are to choose from, those of copies counted once."""
-        return int(self._used[0].size)
-
-    @property
-    def _used(self) -> np.ndarray:
-        """Which features each model uses, for which outputs: models x features x outputs."""
-        used: np.ndarray = self.coefs.reshape(len(self.coefs), -1, self.n_outputs) != 0.0
-        if self.copies is None:
-            return used
-        features = np.zeros((len(used), int(self.copies.max()) + 1, self.n_outputs), dtype=bool)
-        for place, feature in enumerate(self.copies.tolist()):
-            features[:, feature] |= used[:, place]
-        return features
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def of_sizes(self, sizes: Sequence[int]) -> "ModelPath":
-        """Of a path along every k the empty model, and those of these sizes."""
-        kept = [0, *sizes]
-        arrays = {name: getattr(self, name)[kept] for name in ("values", "coefs", "intercepts", "losses", "objectives")}
-        return replace(self, **arrays, bounds=None if self.bounds is None else [self.bounds[k] for k in kept])
-
-    def named(self, i: int) -> str:
-        """A model of the path, in words."""
-        return named(self.model(i))
-
-    def model(self, i: int) -> PathModel:
-        """Model i by its alpha or k and its number of features."""
-        n_selected = int(self.n_selected[i])
-        return PathModel(self.by, self.values[i].item(), n_selected, self.debias, self.ridge, self.chosen_under)
-
-
 def usual_reach(data: Dataset) -> float:
     """How far a path goes, as a share of its first alpha: with many rows far smaller ones may be the best."""
     return REACH_TALL if data.n_observed > data.n_features else REACH_WIDE
 
 
-def path(
+def path_of_margin(
     data: Dataset,
     spec: Spec,
     alphas: Sequence[float] | np.ndarray | None = None,
@@ -281,7 +181,7 @@ def _checked(alphas: Sequence[float] | np.ndarray) -> np.ndarray:
     return alphas
 
 
-def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
+def k_path_of_margin(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
     """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
     passes_before = data.passes
     spec = replace(spec, k=k_max)

@@ -19,8 +19,8 @@ from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.refit import Refits
 from riata.training.driver import run
 from riata.training.fitting import bare_problem
+from riata.training.model_path import ModelPath
 from riata.training.outputs import of_coefficients
-from riata.training.path import ModelPath
 from riata.training.selection.scoring import mean_losses
 from riata.training.spec import Spec
 

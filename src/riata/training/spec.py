@@ -18,21 +18,129 @@ OVER_FEATURES = "sum over features |w_j|_2"
 
 @dataclass(frozen=True)
 class Spec:
-    """What the user asked for, as it was said; `riata.training.parameters` says what each of them means."""
+    """What is asked of a fit, in plain values: what `riata.train`, `riata.path` and `riata.k_path` take.
 
-    k: Any = None  # a number, or "auto"
-    alpha: Any = None  # a number, or "auto"
+    The names, their defaults and what they mean are those of the estimators' parameters (`random_state` is `seed`):
+    `riata.SparseRegressor` and `riata.SparseClassifier` tell more of each.
+
+    Parameters
+    ----------
+    k : int or "auto", optional
+        Number of features (or groups of them) to choose. Give one of ``k``, ``alpha`` and ``alpha_ratio``.
+    alpha : float or "auto", optional
+        Strength of the penalty.
+    alpha_ratio : float, optional
+        Strength as a share of the smallest alpha that gives the empty model.
+    l1_ratio : float, default=1.0
+        Share of the L1 part in the penalty.
+    ridge : float, optional
+        Strength of a squared penalty beside ``k``: by default 0, and beside ``k="auto"`` chosen together with k.
+    penalty : str or Penalty, optional
+        A penalty in place of the elastic net: a name such as "mcp", or an object with a strength alpha.
+    penalty_factors : array of n_features numbers, or dict, optional
+        What the strength is multiplied by for each feature, or for those named; with 0 a feature is always in.
+    groups : array of n_features labels, lists of names, or "columns", optional
+        Features that enter or leave together: ``k`` counts groups, and ``alpha`` is of a group Lasso.
+    group_ratio : float, default=1.0
+        Share of the group Lasso beside ``groups`` and ``alpha``; the rest is L1 within groups.
+    heredity : {"strong", "weak"}, optional
+        Interactions only beside both, or one, of the features that they are of.
+    shared_support : bool, optional
+        Whether a feature is in the model for all targets, or classes, or for none. By default those of several targets
+        are, and those of classes are not.
+    nonnegative : bool, default=False
+        Whether only models without negative coefficients are looked at.
+    bounds : dict or sequence of n_features pairs, optional
+        Between which numbers coefficients lie: {feature or column: (least, most)}, or a pair for each feature.
+    loss : str or Loss, default="squared"
+        A key of ``riata.losses.LOSSES``, perhaps with its parameter ("quantile:0.9"), or a loss of your own. "auto" is
+        that of the target: "squared" for numbers, "cox" for times to events, "logistic" for classes, and "softmax" for
+        more than two of them where that goes with all else that is asked.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    threshold : float, optional
+        Of two classes, the probability of the second from which on it is predicted.
+    solver : str, default="auto"
+        A key of ``riata.SOLVERS``; "auto" is "exact", or "best-k" with ``k``.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    standardize : bool, default=True
+        Whether the penalty acts on coefficients of columns of unit standard deviation.
+    normalize : {"rows"}, optional
+        Divide every row by its norm.
+    select : {"cv-1se", "cv", "validation", "aic", "bic", "ebic"}, default="cv-1se"
+        How "auto" chooses.
+    cv : int, splitter, array or iterable, default=5
+        A number of folds, a splitter of scikit-learn, a fold number for each row, or pairs of rows.
+    gap : float or str, default=0
+        Time between the rows learnt from and those scored.
+    n_alphas : int, default=100
+        How many alphas the path of ``alpha="auto"`` has.
+    alpha_reach : float, default=0.01
+        Its smallest alpha as a share of its largest.
+    k_max : int, optional
+        The largest k of the path of ``k="auto"``.
+    debias : bool, float or "auto", default=False
+        Whether, or how far, coefficients are moved to those of a fit without the penalty.
+    certify : bool or float, optional
+        Whether, with ``k``, all models are searched until none can be better, or by no more than this share.
+    certify_time : str or float, default="600s"
+        Time for that search.
+    coef_limit : float, optional
+        Bounds are on models of ``k`` features whose coefficients are at most so large.
+    tol : float, default=1e-6
+        Where to stop, relative to the loss of the empty model.
+    max_passes, max_steps : int, optional
+        Limits on the work.
+    batch : int or "full", optional
+        Rows per step of a stochastic solver.
+    rounds : bool, default=False
+        Half the penalty in the first half of the steps (solver "fobos").
+    step : float or str, optional
+        First step, or a schedule such as "2/t".
+    order : {"uniform", "shuffled", "sequential"}, optional
+        In which order a stochastic solver visits rows.
+    memory : str or int, optional
+        Budget such as "512MB" for what a solver allocates.
+    device : {"cpu", "cuda"}, optional
+        Where passes run.
+    half_life : float, optional
+        Rows after which a row counts half (solver "online").
+    polish : bool, default=False
+        Whether an exact fit over the features found follows an online solver.
+    checkpoint : str or Path, optional
+        A folder in which a fit saves where it is.
+    every : str or float, default="60s"
+        Time between two checkpoints.
+    resume : bool, default=False
+        Go on from the checkpoint, if there is one.
+    seed : int, optional
+        Seed of all that is random in a fit: the order of rows, and folds.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> spec = riata.Spec(alpha_ratio=0.2, nonnegative=True)
+    >>> riata.train(riata.open(X, 3 * X[:, 4] - X[:, 7]), spec).to_model().names
+    ['x4']
+    """
+
+    k: Any = None
+    alpha: Any = None
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
-    ridge: float | None = None  # beside k="auto" None is chosen, too; elsewhere it is 0
-    penalty: Penalty | str | None = None  # a name, or an object with a strength alpha; else what k and alpha say
-    penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
-    groups: Any = None  # a label for every feature, or "columns"; k then counts groups, and alpha is of a group Lasso
+    ridge: float | None = None
+    penalty: Penalty | str | None = None
+    penalty_factors: Any = None
+    groups: Any = None
     group_ratio: float = 1.0
-    heredity: str | None = None  # "strong" or "weak": interactions only beside the features that they are of
-    shared_support: bool | None = None  # None: of several targets it is, of softmax it is not
+    heredity: str | None = None
+    shared_support: bool | None = None
     nonnegative: bool = False
-    bounds: Any = None  # {feature or column: (least, most)}, or such a pair for every feature; None is no bound
+    bounds: Any = None
     loss: str | Loss = "squared"
     class_weight: Mapping[Any, float] | str | None = None
     threshold: float | None = None
@@ -41,13 +149,13 @@ class Spec:
     standardize: bool = True
     normalize: str | None = None
     select: str = "cv-1se"
-    cv: Any = 5  # a number of folds, a splitter of scikit-learn, a fold number for each row, or pairs of rows
+    cv: Any = 5
     gap: float | str = 0
     n_alphas: int = 100
     alpha_reach: float | None = None
     k_max: int | None = None
-    debias: Any = False  # True, a share of the way to the refit, or "auto"
-    certify: Any = None  # True, or the gap to stop at
+    debias: Any = False
+    certify: Any = None
     certify_time: str | float = "600s"
     coef_limit: float | None = None
     tol: float = 1e-6

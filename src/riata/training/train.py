@@ -65,6 +65,11 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     warn : callable, optional
         What gets a sentence when a fit ends before its tolerance; by default it is a Python warning.
 
+    Returns
+    -------
+    Trained
+        The coefficients, how they came about and what that cost; `to_model` gives the model on its own.
+
     Examples
     --------
     >>> import numpy as np, riata

@@ -78,29 +78,60 @@ class Course:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model with all that is known of it, one row of coefficients per margin."""
+    """A model with all that is known of it, one row of coefficients per margin: what `riata.train` gives.
 
-    spec: Spec  # as it was asked for
+    Attributes
+    ----------
+    spec : what was asked for, as it was asked for.
+    solver : the one that solved it.
+    coef : margins x features: an array, or a sparse one where features are known by their numbers alone.
+    intercept : one number per margin.
+    n_iter : rounds of the solver; of rows learnt as they come, steps.
+    classes, class_count : the labels, and how many rows have each; None of numbers.
+    feature_names : of all features, where they have names.
+    scale, mean : standard deviation and mean of every column, as the model sees it.
+    known : name and deviation of features that are known by number.
+    encoding : how columns became features; None where the features were an array.
+    profile : of a file or a table, what the first pass found in its columns.
+    course : how the fit came about and what it cost; None: rows are still to come.
+    baseline : what a model without features knows, where it is known.
+    offset : where offsets of rows came from, if they had any.
+    hazard : the baseline hazard of times to an event.
+    targets : the names of several targets.
+    n_crossing : of several quantiles, the training rows in which they cross.
+    leads : of an online solver, what an exact fit starts from.
+    learner : of a stream, which can go on from here.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> trained = riata.train(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(k=2))
+    >>> trained.support.tolist(), trained.course.converged
+    ([4, 7], True)
+    """
+
+    spec: Spec
     solver: str
-    coef: Any  # margins x features: an array, or a sparse one where features are known by their numbers alone
+    coef: Any
     intercept: np.ndarray
     n_iter: int
     classes: np.ndarray | None = None
     class_count: np.ndarray | None = None
     feature_names: Sequence[str] | None = None
-    scale: np.ndarray | None = None  # standard deviation of every column
-    mean: np.ndarray | None = None  # of every column, as the model sees it
-    known: Known = field(default_factory=dict)  # name and deviation of features that are known by number
+    scale: np.ndarray | None = None
+    mean: np.ndarray | None = None
+    known: Known = field(default_factory=dict)
     encoding: Encoding | None = None
     profile: Profile | None = None
-    course: Course | None = None  # None: rows are still to come
-    baseline: list[float] | None = None  # what a model without features knows, where it is known
-    offset: Offset | None = None  # where offsets of rows came from, if they had any
-    hazard: BaselineHazard | None = None  # of times to an event
-    targets: tuple[str, ...] | None = None  # the names of several targets
-    n_crossing: int | None = None  # of several quantiles: training rows in which they cross
-    leads: Leads | None = None  # for an exact fit, by an online solver
-    learner: Any = None  # of a stream, which can go on from here
+    course: Course | None = None
+    baseline: list[float] | None = None
+    offset: Offset | None = None
+    hazard: BaselineHazard | None = None
+    targets: tuple[str, ...] | None = None
+    n_crossing: int | None = None
+    leads: Leads | None = None
+    learner: Any = None
 
     @property
     def task(self) -> str:
@@ -134,7 +165,26 @@ class Trained:
         return self.labels if self.course is None or len(self.course.stops) > 1 else [""]
 
     def names_of(self, features: np.ndarray) -> list[str]:
-        """The names of some features, by their numbers."""
+        """The names of some features.
+
+        Parameters
+        ----------
+        features : array of int
+            Their numbers.
+
+        Returns
+        -------
+        list of str
+            A name for each.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 20))
+        >>> trained = riata.train(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(k=2))
+        >>> trained.names_of(trained.support)
+        ['x4', 'x7']
+        """
         names = self.feature_names
         return [
             self.known.get(j, (None,))[0] or (f"x{j}" if names is None else str(names[j])) for j in features.tolist()
@@ -158,7 +208,21 @@ class Trained:
         return replace(self.spec, alpha=value, k=None, debias=debias)
 
     def to_model(self) -> Model:
-        """The model on its own, to save as a readable file and to predict with."""
+        """The model on its own, to save as a readable file and to predict with.
+
+        Returns
+        -------
+        Model
+            With the chosen features alone.
+
+        Examples
+        --------
+        >>> import numpy as np, riata
+        >>> X = np.random.default_rng(0).normal(size=(100, 20))
+        >>> trained = riata.train(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(k=2))
+        >>> round(trained.to_model().score(X, 3 * X[:, 4] - X[:, 7]), 6)
+        1.0
+        """
         chosen, spec = self.support, self.spec
         names = self.names_of(chosen)
         encoding = self.encoding

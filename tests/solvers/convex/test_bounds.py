@@ -14,7 +14,7 @@ from riata.model.model import load_model
 from riata.objective import duality_gap, first_order, gap_unit, objective
 from riata.solvers.convex import column_copy, inner_method
 from riata.training.fitting import fit, make_problem
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 METHODS = ["columns", "curvature", "as it comes"]
@@ -106,7 +106,7 @@ def test_every_model_of_a_path_is_certified_and_within_bounds(loss, where, rng):
     X, y = make(loss, n=80, d=30)
     bounds = bounds_around(fit(InMemory(X, y), Spec(alpha_ratio=0.02, loss=loss)).result.coef, rng)
     spec = Spec(loss=loss, tol=1e-8, bounds=bounds)
-    found = path(where(X, y), spec, length=15, reach=0.02)
+    found = path_of_margin(where(X, y), spec, length=15, reach=0.02)
     assert found.gaps.max() <= 1e-8
     assert np.all((found.coefs >= bounds[:, 0]) & (found.coefs <= bounds[:, 1]))
     for i in (5, 14):

@@ -14,7 +14,7 @@ from riata.penalties import ElasticNet
 from riata.solvers.convex import column_copy as gathered
 from riata.solvers.convex import inner_method
 from riata.training.fitting import fit
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 CURVED = [name for name, loss in LOSSES.items() if not loss.quadratic and not loss.kinked and "compiled" in loss.has]
@@ -47,7 +47,7 @@ def test_fits_and_paths_are_those_of_curvature_that_is_read(loss, monkeypatch):
 
     def both():
         spec = Spec(loss=loss, tol=1e-10)
-        found = path(InMemory(X, y), spec, length=10, reach=0.05)
+        found = path_of_margin(InMemory(X, y), spec, length=10, reach=0.05)
         alone = fit(InMemory(X, y), Spec(loss=loss, tol=1e-10, alpha_ratio=0.05)).result
         assert found.converged
         assert alone.converged

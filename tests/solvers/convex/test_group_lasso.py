@@ -20,7 +20,7 @@ from riata.penalties import GroupLasso
 from riata.solvers.convex import group_quadratic
 from riata.solvers.convex.group_quadratic import minimise_groups
 from riata.training.fitting import bare_problem, fit, make_problem
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 GROUPS = np.random.default_rng(3).integers(12, size=40)  # of uneven sizes, and not side by side
@@ -124,7 +124,7 @@ def test_the_largest_alpha_is_where_the_first_group_enters(ratio):
 def test_paths_are_certified_and_the_same_from_disk(loss, ratio):
     X, y = make(loss, n=80)
     spec = Spec(loss=loss, groups=GROUPS, group_ratio=ratio, tol=1e-9)
-    here, there = (path(where(X, y), spec, length=12, reach=0.05) for where in (InMemory, Chunks))
+    here, there = (path_of_margin(where(X, y), spec, length=12, reach=0.05) for where in (InMemory, Chunks))
     assert max(here.gaps.max(), there.gaps.max()) <= 1e-9
     assert_allclose(there.objectives, here.objectives, rtol=1e-8)
 

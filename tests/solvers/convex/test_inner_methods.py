@@ -20,7 +20,7 @@ from riata.solvers.convex import column_copy, column_quadratic, inner_method, ne
 from riata.solvers.convex.columns import DenseColumns
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.training.fitting import bare_problem, fit
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 METHODS = ["columns", "curvature", "dual along columns", "dual by matrix"]
@@ -74,7 +74,7 @@ def test_a_path_of_degenerate_data_is_certified_as_far_as_it_goes(case, loss, fi
     y = targets_for(LOSSES[loss], X, rng)
     assume(not LOSSES[loss].labels or len(set(y)) == 2)
     with forced(method):
-        found = path(InMemory(LAYOUTS[layout](X), y), Spec(loss=loss, fit_intercept=fit_intercept), length=8)
+        found = path_of_margin(InMemory(LAYOUTS[layout](X), y), Spec(loss=loss, fit_intercept=fit_intercept), length=8)
     assert found.gaps.max() <= 1e-6
     assert np.isfinite(found.coefs).all()
 
@@ -113,7 +113,7 @@ def test_more_columns_than_rows():
 def test_every_model_of_a_path_is_certified(loss, method):
     X, y = make(loss, n=60, d=80)
     with forced(method):
-        found = path(InMemory(X, y), Spec(loss=loss, tol=1e-8), length=20, reach=0.02)
+        found = path_of_margin(InMemory(X, y), Spec(loss=loss, tol=1e-8), length=20, reach=0.02)
     assert found.gaps.max() <= 1e-8
 
 

@@ -18,7 +18,7 @@ from riata.objective import Problem, duality_gap, empty_start, first_order, obje
 from riata.penalties import ElasticNet, GroupLasso
 from riata.solvers.convex import outputs_columns
 from riata.training.fitting import fit
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 K = 4
@@ -102,7 +102,7 @@ def test_the_model_is_the_same_wherever_the_rows_lie(place):
 def test_a_path_has_the_minimum_of_every_alpha(rows, shared):
     X, y, weight = make()
     spec = Spec(loss=Softmax(K), shared_support=shared)
-    found = path(rows(X, y, weight), spec, length=6, reach=0.05)
+    found = path_of_margin(rows(X, y, weight), spec, length=6, reach=0.05)
     assert found.converged
     assert found.n_selected[0] == 0
     assert np.all(np.diff(found.n_selected) >= 0)

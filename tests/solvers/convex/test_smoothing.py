@@ -12,7 +12,7 @@ from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.objective import best_slopes, duality_gap, objective
 from riata.training.fitting import fit, make_problem
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 OPTIONS = [
@@ -68,7 +68,7 @@ def test_every_source_gives_the_same_minimum(q):
 def test_models_of_a_path_are_those_of_single_fits():
     X, y, weight = problem_of("skewed")
     data = InMemory(X, y, weight)
-    found = path(data, Spec(loss="quantile:0.9"), length=8, reach=0.05)
+    found = path_of_margin(data, Spec(loss="quantile:0.9"), length=8, reach=0.05)
     assert found.converged, found.reason
     assert np.count_nonzero(found.coefs[0]) == 0 < np.count_nonzero(found.coefs[1])
     for i in (3, 7):

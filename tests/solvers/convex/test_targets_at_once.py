@@ -15,7 +15,7 @@ from riata.objective import Problem, duality_gap, empty_start, first_order, obje
 from riata.penalties import ElasticNet, GroupLasso
 from riata.solvers.convex import targets_curvature
 from riata.training.fitting import fit
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 K = 3
@@ -96,7 +96,7 @@ def test_a_path_has_the_minimum_of_every_alpha(rows, monkeypatch):
     monkeypatch.setattr(targets_curvature, "FEW", 12)
     X, Y, weight = make()
     spec = Spec(loss=SquaredTargets(K), shared_support=True)
-    found = path(rows(X, Y, weight), spec, length=6, reach=0.02)
+    found = path_of_margin(rows(X, Y, weight), spec, length=6, reach=0.02)
     assert found.converged
     for i in (2, 5):
         alone = fit(InMemory(X, Y, weight), Spec(loss=SquaredTargets(K), alpha=found.alphas[i], shared_support=True))

@@ -8,7 +8,7 @@ from chunked import Chunked
 from riata.data.in_memory import InMemory
 from riata.losses import Softmax
 from riata.training.fitting import fit
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
 
@@ -41,7 +41,7 @@ def test_a_coefficient_that_is_rounding_is_zero(seed, loss):
             result = fit(data, Spec(loss=loss, alpha_ratio=0.03)).result
             check(result.coef, X)
             assert result.gap <= 1e-6
-            along = path(data, Spec(loss=loss), length=8, reach=0.03)
+            along = path_of_margin(data, Spec(loss=loss), length=8, reach=0.03)
             check(along.coefs[-1], X)
             assert along.gaps.max() <= 1e-6
 

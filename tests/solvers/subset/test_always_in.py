@@ -16,7 +16,7 @@ from riata.outcome.proofs import GlobalBound, SearchedAll
 from riata.outcome.reasons import StopReason
 from riata.solvers.subset import branch_and_bound, search_space
 from riata.training.fitting import fit
-from riata.training.path import k_path
+from riata.training.path import k_path_of_margin
 from riata.training.spec import Spec
 from subset_problems import CURVED, SmallSubset, every_optimum, small_subset
 
@@ -37,7 +37,7 @@ def test_certificates_and_paths_hold_beside_them(loss, groups):
         assert result.objective >= least * (1 - 1e-9)
         if isinstance(result.proof, SearchedAll):
             assert result.objective <= least * (1 + 1e-7), seed
-        found = k_path(case.data(), case.spec, case.spec.k)
+        found = k_path_of_margin(case.data(), case.spec, case.spec.k)
         for k, bound in enumerate(found.bounds[1:], 1):
             of_size = SmallSubset(case.X, case.y, case.weight, Spec(**{**vars(case.spec), "k": k}))
             least = every_optimum(of_size)[0]
@@ -62,7 +62,7 @@ def test_they_are_what_fits_of_the_rest_leave(rng, loss):
     assert np.count_nonzero(here.coef) == 4
     assert_array_equal(np.flatnonzero(here.coef), np.flatnonzero(there.coef))
     assert_allclose(here.objective, there.objective, rtol=1e-9)
-    path = k_path(InMemory(X, y), Spec(loss=loss, ridge=0.1, penalty_factors=spec.penalty_factors), 3)
+    path = k_path_of_margin(InMemory(X, y), Spec(loss=loss, ridge=0.1, penalty_factors=spec.penalty_factors), 3)
     assert_array_equal(np.flatnonzero(path.coefs[0]), [5, 11])
     assert_array_equal(path.n_selected, [2, 3, 4, 5])
     assert path.objectives[2] >= here.objective - 1e-12

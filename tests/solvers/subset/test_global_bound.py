@@ -11,7 +11,7 @@ from riata.data.in_memory import InMemory
 from riata.outcome.proofs import GlobalBound, NoBound
 from riata.outcome.sentences import how_much_better
 from riata.training.fitting import fit
-from riata.training.path import k_path
+from riata.training.path import k_path_of_margin
 from riata.training.spec import Spec
 from subset_problems import CURVED, every_optimum, small_subset
 
@@ -42,7 +42,7 @@ def test_no_model_has_an_objective_below_its_bound(part):
 def test_every_size_of_a_path_has_its_bound(loss):
     for seed in range(4):
         case = small_subset(seed, loss, groups=bool(seed % 2), ridge=0.1)
-        found = k_path(case.data(), case.spec, case.spec.k)
+        found = k_path_of_margin(case.data(), case.spec, case.spec.k)
         for k in range(1, case.spec.k + 1):
             of_size = small_subset(seed, loss, groups=bool(seed % 2), ridge=0.1)
             of_size = type(case)(case.X, case.y, case.weight, Spec(**{**vars(of_size.spec), "k": k}))
@@ -94,7 +94,7 @@ def test_a_path_names_a_ridge_for_its_largest_size_alone(rng, loss):
     """At the largest model all slopes of the others are next to nothing, and so would a ridge for a small one be."""
     X, y = wide(rng)
     y = y if loss == "squared" else np.sign(y)
-    bounds = k_path(InMemory(X, y), Spec(loss=loss), 3).bounds
+    bounds = k_path_of_margin(InMemory(X, y), Spec(loss=loss), 3).bounds
     assert [bound.ridge is None for bound in bounds[1:]] == [True, True, False]
 
 

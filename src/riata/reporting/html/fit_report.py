@@ -39,9 +39,11 @@ SECTIONS = (
 def write_report(fitted: Any, path: str | Path, *, test: Any = None, stability: Stability | None = None) -> None:
     """Write a page about a fitted estimator, or about a `Model` from a file.
 
+    It is one HTML file, which needs no network and no program but a browser.
+
     Parameters
     ----------
-    fitted : SparseRegressor, SparseClassifier or Model
+    fitted : SparseRegressor, SparseClassifier, SparseSurvival or Model
         What the page is about.
     path : str or Path
         The HTML file to write.
@@ -49,6 +51,17 @@ def write_report(fitted: Any, path: str | Path, *, test: Any = None, stability: 
         Rows to show how good the model is: one pass, in bounded memory.
     stability : Stability, optional
         What `stability_selection` found: shows how certain the coefficients are.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> model = riata.SparseRegressor(k=2).fit(X, 3 * X[:, 4] - X[:, 7])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.html")
+    ...     riata.write_report(model, path, test=(X, 3 * X[:, 4] - X[:, 7]))
+    ...     os.path.getsize(path) > 10_000
+    True
     """
     if not str(path).endswith((".html", ".htm")):
         raise OptionError(f"a report is an .html file, not {Path(path).name!r}")

@@ -9,7 +9,7 @@ import numpy as np
 from riata.data.dataset import Columns, Dataset
 from riata.training.driver import Record, Result
 from riata.training.fitting import Fit
-from riata.training.path import ModelPath
+from riata.training.model_path import ModelPath
 from riata.training.relaxing import refits
 from riata.training.selection.asked import Search
 from riata.training.selection.choosing import Selection

@@ -26,7 +26,8 @@ from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.threads import n_cores, one_blas_thread
 from riata.training.fitting import make_problem, solver_options
 from riata.training.model_events import model_made
-from riata.training.path import ModelPath, fitted_k_path, k_path, rough_k_path, supports_under_ridge
+from riata.training.model_path import ModelPath
+from riata.training.path import fitted_k_path, k_path_of_margin, rough_k_path, supports_under_ridge
 from riata.training.selection.scoring import HeldOut
 from riata.training.spec import Spec
 
@@ -128,7 +129,7 @@ class _CoupledFold(_Fold):
 
     def with_ridge(self, choosing: float, fitting: float, sizes: list[int]) -> HeldOut:
         rows = self.rows()
-        path = k_path(rows.learnt, replace(self.spec, ridge=fitting), sizes[-1], bounded=False)
+        path = k_path_of_margin(rows.learnt, replace(self.spec, ridge=fitting), sizes[-1], bounded=False)
         return rows.scores(path.of_sizes(sizes))
 
 

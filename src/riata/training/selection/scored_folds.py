@@ -14,7 +14,8 @@ from riata.errors import DataError
 from riata.losses import Loss, SeveralMargins
 from riata.outcome.folds_used import FoldKind, FoldsUsed
 from riata.training.model_events import model_made
-from riata.training.path import ModelPath, k_path, path, rough_k_path
+from riata.training.model_path import ModelPath
+from riata.training.path import k_path_of_margin, path_of_margin, rough_k_path
 from riata.training.relaxing import relaxed, shares_tried
 from riata.training.selection.asked import Search
 from riata.training.selection.products import fold_statistics
@@ -165,12 +166,12 @@ def _path_of(
     """The models on these rows: those that the search asks for, or the same values as another path has."""
     if search.by == "alpha":
         alphas = None if like is None else like.values
-        return path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
+        return path_of_margin(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
     if like is not None and spec.groups is None and spec.one_by_one:
         return rough_k_path(data, spec, like.values[1:].tolist(), model_made)
     if like is not None:
-        return k_path(data, spec, int(like.values[-1]), bounded=False)
-    return k_path(data, spec, last_size(spec, search, data.n_features, n_rows or data.n_observed))
+        return k_path_of_margin(data, spec, int(like.values[-1]), bounded=False)
+    return k_path_of_margin(data, spec, last_size(spec, search, data.n_features, n_rows or data.n_observed))
 
 
 def last_size(spec: Spec, search: Search, n_features: int, n_rows: int) -> int:

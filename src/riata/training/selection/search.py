@@ -20,7 +20,8 @@ from riata.errors import OptionError
 from riata.outcome.choices import ScoredOn, Scores
 from riata.solvers.subset.local_quadratic import NOTHING
 from riata.training.checks import check_rows, check_spec
-from riata.training.path import MOST_ALPHAS, ModelPath, fitted_k_path, k_path, supports_under_ridge, usual_reach
+from riata.training.model_path import ModelPath
+from riata.training.path import MOST_ALPHAS, fitted_k_path, k_path_of_margin, supports_under_ridge, usual_reach
 from riata.training.relaxing import every_share, shares_tried
 from riata.training.selection.asked import Search
 from riata.training.selection.choosing import Selection, by_size, cross_validated, least
@@ -124,7 +125,7 @@ def _with_ridge(
 def _path_under(data: Dataset, spec: Spec, scored: Scored, k_max: int) -> ModelPath:
     """The models of all rows, of features that are chosen under one ridge and fitted with another."""
     if scored.choosing == 0.0 or not spec.one_by_one:
-        return k_path(data, replace(spec, ridge=scored.fitting), k_max).of_sizes(scored.sizes)
+        return k_path_of_margin(data, replace(spec, ridge=scored.fitting), k_max).of_sizes(scored.sizes)
     chosen = supports_under_ridge(data, replace(spec, ridge=scored.choosing), scored.sizes, NOTHING)
     supports = dict(zip(scored.sizes, chosen, strict=True))
     return fitted_k_path(data, replace(spec, ridge=scored.fitting), supports, scored.choosing)

@@ -17,7 +17,8 @@ from riata.outcome.path_end import EndReason
 from riata.small_work import of_thread
 from riata.threads import n_cores, one_blas_thread
 from riata.training.model_events import model_made
-from riata.training.path import GrowingPath, ModelPath
+from riata.training.model_path import ModelPath
+from riata.training.path import GrowingPath
 from riata.training.relaxing import relaxed, shares_tried
 from riata.training.selection.scoring import HeldOut, held_out
 from riata.training.spec import Spec
