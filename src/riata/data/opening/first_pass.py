@@ -187,10 +187,9 @@ class FirstPass:
                     continue  # what is no feature has no interactions, unless they are named
             encoder = learner.encoder(self.n_rows)
             judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
-            if isinstance(learner, NumberLearner) and (
-                judged is None or not judged.left_out or learner.least == learner.largest  # which may be by rounding
-            ):
-                learner.check_whole_numbers(self.source.place())
+            constant = isinstance(learner, NumberLearner) and learner.least == learner.largest  # maybe by rounding
+            if judged is None or not judged.left_out or constant:
+                learner.check_whole_numbers(self.source)
             if judged is not None and not interaction:
                 stray = self.source.strays.get(name) if judged.left_out else None
                 self.notes.append(f"{stray}; until then it is left out" if stray else judged.sentence)

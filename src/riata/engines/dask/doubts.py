@@ -1,6 +1,7 @@
 """Sums of workers that are not finite: did a loss overflow, or is a worker at fault?
 
-A loss may overflow where a solver tries a long step. Such a part is summed once more in this process, over the same rows: an overflow is one here, too.
+A loss may overflow where a solver tries a long step. Such a part is summed once more in this process, over the same
+rows: an overflow is one here, too.
 """
 
 from collections.abc import Callable, Iterator
