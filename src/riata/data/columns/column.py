@@ -127,8 +127,8 @@ class Learner(ABC):
     def summary(self) -> ColumnProfile:
         """What a user wants to know about the column."""
 
-    def check_whole_numbers(self, source: Source) -> None:  # noqa: B027 (of most kinds there are none)
-        """Refuse large whole numbers that are nearly the same as floats."""
+    def check_sizes(self, source: Source) -> None:  # noqa: B027 (of most kinds there are none)
+        """Refuse tiny numbers, and large whole ones that are nearly the same: floating point leaves nothing of them."""
 
     def explained(self, spread: float) -> Explained | None:
         """What it alone explains of the target, whose centred sum of squares is `spread` if it is of numbers."""

@@ -208,7 +208,7 @@ class DenseLearner(Learner):
         self.single = self.single and later.single
         self.ranges.merge(later.ranges)
 
-    def check_whole_numbers(self, source: Source) -> None:
+    def check_sizes(self, source: Source) -> None:
         names = self.encoder(self.n_rows).names
         self.ranges.check(lambda j: names[j], source.place())
 

@@ -190,7 +190,7 @@ class FirstPass:
             judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
             constant = isinstance(learner, NumberLearner) and learner.least == learner.largest  # maybe by rounding
             if judged is None or not judged.left_out or constant:
-                learner.check_whole_numbers(self.source)
+                learner.check_sizes(self.source)
             if judged is not None and not interaction:
                 stray = self.source.strays.get(name) if judged.left_out else None
                 self.notes.append(f"{stray}; until then it is left out" if stray else judged.sentence)
