@@ -1,16 +1,24 @@
 """Folders in which a file changes between two passes, or after a checkpoint: a sentence, and no model of both."""
 
 import os
+import re
+import shutil
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.testing import assert_array_equal
 
 import riata
+from riata.data.formats.filesource import FileSource
 from riata.errors import CheckpointError, DataError
 from riata.training.fitting import fit
+from riata.training.path import path
 from riata.training.spec import Spec
+from riata.training.train import train
 
 
 def write(path, X, y):
@@ -75,3 +83,82 @@ def test_no_fit_goes_on_with_other_rows(folder, rows, tmp_path):
     write(folder / "2.parquet", rows[0][2], rows[1][2][::-1])  # means and deviations are as they were, too
     with pytest.raises(CheckpointError, match="the data has changed since it was written"):
         fit(opened(), replace(spec, resume=True))
+
+
+def grow(folder, rows):
+    X, y = rows
+    write(folder / "1.parquet", np.vstack([X[1], X[0][:10]]), np.append(y[1], y[0][:10]))
+
+
+def cut(folder, rows):
+    os.truncate(folder / "1.parquet", (folder / "1.parquet").stat().st_size // 2)
+
+
+def replaced(folder, rows):
+    rename(folder / "1.parquet", rows[0][1], -rows[1][1])
+
+
+def remove(folder, rows):
+    (folder / "1.parquet").unlink()
+
+
+def swap(folder, rows):
+    for a, b in (("0.parquet", "between"), ("2.parquet", "0.parquet"), ("between", "2.parquet")):
+        os.replace(folder / a, folder / b)
+
+
+ATTACKS = [grow, cut, replaced, remove, swap]
+FITS = {
+    "exact": lambda data: fit(data, Spec(loss="huber:1", alpha=0.01)).result,
+    "best-k": lambda data: fit(data, Spec(loss="huber:1", k=2)).result,
+    "certified": lambda data: fit(data, Spec(k=2, ridge=0.1, certify=True, loss="huber:1")).result,
+    "path": lambda data: path(data, Spec(loss="huber:1"), length=5),
+    "alpha": lambda data: train(data, Spec(loss="huber:1", alpha="auto", cv=2)),
+    "k": lambda data: train(data, Spec(loss="huber:1", k="auto", cv=2)),
+}
+
+
+def numbers(found):
+    return (found.coefs, found.intercepts) if hasattr(found, "coefs") else (found.coef, found.intercept)
+
+
+def disturbed(kind, folder, attack=None, moment=0):
+    """(what a fit of a folder found, or the sentence that it ended with; how many batches it read)
+
+    As it has read so many batches of files, it is attacked.
+    """
+    read, reads = FileSource.batches, []
+
+    def watched(self, columns, n_rows):
+        for batch in read(self, columns, n_rows):
+            reads.append(batch.num_rows)
+            if len(reads) == moment:
+                attack()
+            yield batch
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FileSource, "batches", watched)
+        try:
+            found = FITS[kind](riata.open(str(folder), target="y", memory="1MB", cache=False))
+        except DataError as error:
+            return str(error), len(reads)
+    return numbers(found), len(reads)
+
+
+@pytest.mark.parametrize("kind", FITS)
+def test_a_folder_that_changes_in_the_middle_of_a_fit(kind, folder, rows, rng):
+    """At a random moment: a sentence that names a file, or the same model."""
+    kept, noticed = folder.parent / "kept", 0
+    shutil.copytree(folder, kept)
+    undisturbed, n_reads = disturbed(kind, folder)
+    for attack in ATTACKS:
+        found, _ = disturbed(kind, folder, partial(attack, folder, rows), int(rng.integers(1, n_reads + 1)))
+        if isinstance(found, str):
+            noticed += 1
+            assert re.search(r"[012]\.parquet", found), found
+        else:
+            for mine, before in zip(found, undisturbed, strict=True):
+                assert_array_equal(mine, before)
+        shutil.rmtree(folder)
+        shutil.copytree(kept, folder)
+    assert noticed

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
 
 import dask.array as da
 import numpy as np
@@ -18,8 +20,9 @@ from numpy.testing import assert_array_equal
 
 import riata
 from riata.engines.dask import cluster as dask_cluster
+from riata.engines.dask import doubts, on_workers
 from riata.engines.dask import opening as dask_open
-from riata.engines.dask.worker import sum_of
+from riata.engines.dask.worker import Result, run_of_part, sum_of, sum_of_part
 from riata.errors import EngineError
 from riata.training.fitting import fit
 from riata.training.spec import Spec
@@ -250,4 +253,71 @@ def test_a_part_whose_result_has_another_shape_is_noticed(path, healthy):
 @pytest.mark.parametrize("lie", ["text", {"a": 1}, (1, 2), np.array(["1"] * 10), np.ones(10, dtype=complex)], ids=str)
 def test_a_part_whose_result_is_of_another_kind_is_noticed(lie):
     with pytest.raises(EngineError, match="one of the workers runs other code"):
-        sum_of([np.ones(10), None, lie])
+        sum_of([Result(1, np.ones(10)), Result(0, None), Result(1, lie)])
+
+
+@pytest.mark.parametrize("lie", [None, 3.0, (1, np.ones(10))], ids=str)
+def test_a_part_whose_result_does_not_say_of_how_many_rows_is_noticed(lie):
+    with pytest.raises(EngineError, match="one of the workers runs other code"):
+        sum_of([Result(1, np.ones(10)), lie])
+
+
+def spoilt(result):
+    """The same result with NaN for a number in each of its arrays."""
+    result = deepcopy(result)
+    for numbers in doubts._numbers(result.value):
+        if numbers.ndim:
+            numbers.flat[:1] = np.nan
+    return result
+
+
+LIES = {
+    "no rows": (lambda result: Result(0, None), "workers have summed 18[0-9]+ rows in a pass, and there are 2000"),
+    "a row less": (lambda result: result._replace(n_rows=result.n_rows - 1), "summed 1999 rows .* there are 2000"),
+    "no numbers": (spoilt, "a worker answers that [0-9]+ sums over its rows are not finite .*repeat the fit"),
+}
+
+
+PASSES = []  # of the second part: here, since tasks are copied on their way
+
+
+@dataclass
+class Lying:
+    """The worker of the second part lies from the second pass on; summed again, the part has its true result."""
+
+    task: Callable
+    lie: str
+
+    def __call__(self, part, starts, *others):
+        result = self.task(part, starts, *others)
+        first = starts[1][-1] if self.task is run_of_part else starts[-1]
+        if not 0 < first < 300 or isinstance(part, doubts.Brought):
+            return result
+        PASSES.append(first)
+        return LIES[self.lie][0](result) if len(PASSES) > 1 else result
+
+
+@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("solver", ["exact", "best-k", "online"])
+def test_a_part_whose_sums_are_no_numbers_or_of_other_rows_is_noticed(solver, lie, path, healthy, monkeypatch):
+    data = opened(path, healthy)
+    PASSES.clear()
+    for task in (sum_of_part, run_of_part):
+        monkeypatch.setattr(on_workers, task.__name__, Lying(task, lie))
+    strength = {"k": 2} if solver == "best-k" else {"alpha_ratio": 0.02}
+    with pytest.raises(EngineError, match=LIES[lie][1]):
+        fit(data, Spec(loss="logistic", solver=solver, **strength))
+    assert len(PASSES) == 2
+
+
+def test_a_loss_that_overflows_is_no_lie(path, healthy):
+    """The trial of a long step may well have an infinite loss; it has so in this process, too."""
+    data = opened(path, healthy)
+
+    def losses(chunk):
+        with np.errstate(over="ignore"):
+            return chunk.n_rows, np.exp(np.array([1.0, 2000.0]) * chunk.X.array[:, :1]).sum(axis=0)
+
+    n_rows, found = data.sum(losses)
+    assert n_rows == 2000
+    assert_array_equal(np.isfinite(found), [True, False])

@@ -10,6 +10,7 @@ from riata.cli.group import main
 
 __all__ = ["data", "fit", "machine", "main", "models", "paths", "reproduce", "warmup"]
 
-# Buffers that Arrow makes for itself would be kept for a while once they are freed, beyond any budget; it reads this
-# when it is loaded, which none of the imports above does.
-os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")
+# Buffers that Arrow makes for itself, as where it decodes Parquet, do not come from the pool that Python sets
+# (`return_memory_early`); its own would keep them once they are freed, beyond any budget. It reads this when it is
+# loaded, which none of the imports above does.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")

@@ -15,6 +15,7 @@ from riata.data.ledger import Ledger
 from riata.data.offset import Offset
 from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
+from riata.matrices.moments import Moments, vanishing
 from riata.threads import n_cores, one_blas_thread
 
 T = TypeVar("T")
@@ -76,6 +77,15 @@ class InMemory(Dataset):
         for _ in [0] if order is None else order:
             self.ledger.count(self.n_rows)
             yield self._chunk
+
+    def _read_moments(self) -> Moments:
+        found = super()._read_moments()
+        X, empty = self._chunk.X.array, (found.squares == 0.0) & (found.mean == 0.0)
+        if empty.any():  # or nothing is left of its products
+            stored = X.data[empty[X.indices]] if self._chunk.X.sparse else X[:, empty]
+            if stored.any():
+                raise vanishing("a column of the features")
+        return found
 
     def sum(self, f: Callable[[Chunk], T]) -> T:
         return self._sum(f, self._blocks)

@@ -30,6 +30,8 @@ class Merge(NamedTuple):
 
 LARGEST = 1e140  # and its inverse: numbers whose squares, summed over rows, floating point still holds
 MOST_WEIGHT = 1e25  # and its inverse, of all rows together: such weights times such squares are numbers still
+LARGE_CONSTANT = 1e8  # of which rounding is a share that counts beside numbers near 1
+VANISHING = 1e-280  # times a weight it may be nothing, and a column of such numbers would pass for an empty one
 VARIES = 1e-12  # a deviation of no more than this share of the mean is rounding
 
 
@@ -77,9 +79,10 @@ class Moments:
 
     @property
     def scale(self) -> np.ndarray:
-        """Standard deviation of each column; 1 for a column that does not vary.
+        """Standard deviation of each column; 1 for a column that does not vary, or its size where that is large.
 
-        Numbers whose squares vanish or overflow would look like a constant: they are refused.
+        The slope of such a constant is a rounding of that size, which must not pass for a pull. Numbers whose squares
+        vanish or overflow would look like a constant: they are refused.
         """
         check_weight(self.weight)
         deviation = np.sqrt(self.squares / self.weight)
@@ -90,12 +93,21 @@ class Moments:
                 f"column {beyond[0]} of the features (counted from 0) holds numbers of {size[beyond[0]]:.3g}, whose "
                 "squares are beyond the range of floating-point numbers: give it in another unit"
             )
-        return np.where(varies(deviation, self.mean), deviation, 1.0)
+        of_constant = np.where(size > LARGE_CONSTANT, size, 1.0)
+        return np.where(varies(deviation, self.mean), deviation, of_constant)
 
     @property
     def y_varies(self) -> bool:
         """Whether the target takes more than one value."""
         return bool(varies(np.sqrt(self.y_squares / self.weight), self.y_mean))
+
+
+def vanishing(column: str) -> DataError:
+    """The error of a column that is not empty, and has no number that is larger than VANISHING."""
+    return DataError(
+        f"{column} holds no number beyond {VANISHING:g}: products with them vanish in floating point; give it in "
+        "another unit"
+    )
 
 
 def check_weight(total: float) -> None:

@@ -18,6 +18,7 @@ from riata.data.columns.explained import Explained, Labels
 from riata.data.columns.names import Names
 from riata.data.columns.strings import numbers_of
 from riata.data.formats.damage import reason_of
+from riata.data.formats.source import Source
 from riata.errors import DataError
 from riata.scipy_later import sparse as sp
 
@@ -125,6 +126,9 @@ class Learner(ABC):
     @abstractmethod
     def summary(self) -> ColumnProfile:
         """What a user wants to know about the column."""
+
+    def check_sizes(self, source: Source) -> None:  # noqa: B027 (of most kinds there are none)
+        """Refuse tiny numbers, and large whole ones that are nearly the same: floating point leaves nothing of them."""
 
     def explained(self, spread: float) -> Explained | None:
         """What it alone explains of the target, whose centred sum of squares is `spread` if it is of numbers."""

@@ -14,6 +14,8 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
 from riata.data.columns.names import Numbered
 from riata.data.csr import canonical
+from riata.data.formats.source import Source
+from riata.data.whole_numbers import Ranges
 from riata.errors import DataError
 from riata.scipy_later import sparse as sp
 
@@ -182,6 +184,7 @@ class DenseLearner(Learner):
         self.column, self.n_rows, self.n_nonzero = column, 0, 0
         self.width: int | None = None
         self.names = tuple(names) if names else None
+        self.ranges = Ranges()
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         flat, lengths = flatten(columns[0], self.column)
@@ -192,6 +195,7 @@ class DenseLearner(Learner):
             row = int(np.argmax(lengths != width))
             raise BadRow(row, f"{self.column!r} has {lengths[row]} numbers here, and {width} in the rows before")
         check_numbers(flat.reshape(len(lengths), width), self.column)
+        self.ranges.add(flat.reshape(len(lengths), width))
         self.n_rows += len(lengths)
         self.n_nonzero += int(np.count_nonzero(flat != 0))  # counting booleans is twice as fast as counting numbers
         self.single = self.single and exact_in_single(flat)
@@ -202,6 +206,11 @@ class DenseLearner(Learner):
         self.width = later.width if self.width is None else self.width
         self.n_rows, self.n_nonzero = self.n_rows + later.n_rows, self.n_nonzero + later.n_nonzero
         self.single = self.single and later.single
+        self.ranges.merge(later.ranges)
+
+    def check_sizes(self, source: Source) -> None:
+        names = self.encoder(self.n_rows).names
+        self.ranges.check(lambda j: names[j], source.place())
 
     def encoder(self, n_rows: int) -> Dense:
         width = self.width or 0

@@ -13,7 +13,9 @@ from riata.data.columns.column_profile import Bins, ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
 from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.columns.row_order import RowNumbers
-from riata.data.whole_numbers import EXACT, check_range, whole_range
+from riata.data.formats.source import Source
+from riata.data.whole_numbers import EXACT, check_range, nearly_the_same, whole_range
+from riata.matrices.moments import VANISHING, vanishing
 from riata.scipy_later import sparse as sp
 
 
@@ -109,13 +111,18 @@ class NumberLearner(Learner):
             whole = min(whole[0], self.whole[0]), max(whole[1], self.whole[1])
         self.whole = whole or self.whole
 
-    def check_whole_numbers(self, place: str) -> None:
-        """Refuse large whole numbers that are nearly the same as floats."""
+    def check_sizes(self, source: Source) -> None:
+        size = max(-self.least, self.largest)
+        if 0.0 < size < VANISHING:
+            raise vanishing(f"column {self.column!r}{source.place()}")
+        large = size >= EXACT
+        if large and self.integers and self.whole is None and nearly_the_same(self.least, self.largest):
+            self.whole = source.whole_range(self.column)  # another look at the text: there are few such columns
         if self.whole is not None:  # an end that is another is of rows without such numbers, and exact
             low, high = self.whole
             low = low if float(low) == self.least else int(self.least)
             high = high if float(high) == self.largest else int(self.largest)
-            check_range(low, high, self.column, place)
+            check_range(low, high, self.column, source.place())
 
     def _merge(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Add weighted pairs (x, y)."""

@@ -8,6 +8,7 @@ categorical or text. Cells that are written in another way are read as strings a
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -25,9 +26,10 @@ from riata.data.formats.csv_look import CsvLook, longest_row
 from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.dialect import TAB_ENDINGS, Dialect
 from riata.data.formats.files import File
-from riata.data.formats.filesource import MOST_PLACES, FileSource, one_schema
+from riata.data.formats.filesource import MOST_PLACES, ROWS_AT_ONCE, FileSource, one_schema, with_type
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.text_encoding import as_utf8, one_byte, plain_utf8
+from riata.data.whole_numbers import written_range
 from riata.errors import DataError
 from riata.machine import return_freed_memory
 
@@ -164,6 +166,13 @@ class Csv(FileSource):
                 if "straddling" not in str(error) or block >= longest_row(self._block_bytes) or live:
                     raise
                 block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
+
+    def whole_range(self, column: str) -> tuple[int, int] | None:
+        if self.live or column in self._formats:
+            return None
+        as_text = copy(self)
+        as_text.schema = with_type(self.schema, column, pa.string())
+        return written_range(batch.column(0) for batch in as_text.batches([column], ROWS_AT_ONCE))
 
     def _note_bad_rows(self, file: File, numbers: Iterable[int]) -> None:
         """Remember where rows of these numbers, from 1, are; not of a part of a file, before which rows are unknown."""

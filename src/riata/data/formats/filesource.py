@@ -8,10 +8,12 @@ import pyarrow as pa
 
 from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.files import File
+from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.source import Source
 from riata.errors import DataError, RiataError
 
 ENOUGH_LINES = 5  # that tell how long lines are
+ROWS_AT_ONCE = 1 << 16  # of one column alone
 MOST_PLACES = 10  # of bad rows that a note names
 
 
@@ -56,6 +58,11 @@ class FileSource(Source):
         head = self.files[0].head()
         lines = head.count(b"\n")
         return round((self.n_bytes or 0) * lines / len(head)) if lines >= ENOUGH_LINES else None
+
+    @property
+    def live(self) -> bool:
+        """Whether rows are still to come, or cannot be read again."""
+        return self.single_pass or any(isinstance(file, StandardInput | Followed) for file in self.files)
 
     def note_bad(self, file: File, place: str) -> None:
         """Remember where a bad row is that is left out: of the first ones."""
@@ -116,6 +123,11 @@ class FileSource(Source):
 def _check_unchanged(file: File) -> None:
     if file.changed():
         raise DataError(f"{file.path} changed while it was being read; start again when nobody writes to it")
+
+
+def with_type(schema: pa.Schema, column: str, kind: pa.DataType) -> pa.Schema:
+    """The same columns, one of them of another type."""
+    return pa.schema([one.with_type(kind) if one.name == column else one for one in schema])
 
 
 def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema:

@@ -8,6 +8,7 @@ field that a record lacks is missing.
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ import pyarrow.json as pajson
 
 from riata.data.formats.damage import validated
 from riata.data.formats.files import File
-from riata.data.formats.filesource import FileSource
+from riata.data.formats.filesource import ROWS_AT_ONCE, FileSource, with_type
 from riata.data.formats.json_array import LONGEST_RECORD, lines_of_array
 from riata.data.formats.kinds import BOM
 from riata.data.formats.parsed_lines import whole_lines
 from riata.data.formats.tables import flat, flat_schema, owners
+from riata.data.whole_numbers import whole_range
 from riata.errors import DataError
 
 TYPES = {"object": "an object", "array": "a list", "boolean": "true or false", "number": "a number", "string": "text"}
@@ -99,6 +101,21 @@ class Json(FileSource):
                     found = flat(table).select(list(columns)).combine_chunks()
                     yield from map(validated, found.to_batches(max_chunksize=rows))
                 first += int(np.count_nonzero(block == ord("\n")))
+
+    def whole_range(self, column: str) -> tuple[int, int] | None:
+        if self.live or column not in self._nested.names:
+            return None
+        for kind in (pa.int64(), pa.uint64()):
+            typed = copy(self)
+            typed._nested = with_type(self._nested, column, kind)
+            typed.schema = flat_schema(typed._nested)
+            try:
+                found = [whole_range(batch.column(0)) for batch in typed.batches([column], ROWS_AT_ONCE)]
+            except DataError:
+                continue  # not all are whole numbers of this type
+            ends = [end for ends in found for end in ends or () if end is not None]
+            return (min(ends), max(ends)) if ends else None
+        return None
 
     def rows_before(self, file: File) -> int:
         return file.lines_before()

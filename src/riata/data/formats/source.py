@@ -60,6 +60,13 @@ class Source(ABC):
     def as_codes(self) -> None:  # noqa: B027 (most have none)
         """Leave strings as codes (dictionary-encoded) where they are stored so; the schema does not tell."""
 
+    def whole_range(self, column: str) -> tuple[int, int] | None:
+        """The least and the largest number of a column that is read as floats, if it is whole numbers: reads all rows.
+
+        None where rows do not tell, or where they are of a type that does.
+        """
+        return None
+
     def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         """The rows from `start` up to `stop`, without reading others; None without `random_access`."""
         return None
@@ -156,6 +163,9 @@ class WithColumns(Source):
 
     def about_rows(self) -> int | None:
         return self._source.about_rows()
+
+    def whole_range(self, column: str) -> tuple[int, int] | None:
+        return next(source for source, _ in self._shares([column])).whole_range(column)
 
     def judge_by(self, columns: Sequence[str]) -> None:
         for source in self.sources:

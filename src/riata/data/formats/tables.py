@@ -88,7 +88,8 @@ def flat_schema(schema: pa.Schema) -> pa.Schema:
 
 def owners(schema: pa.Schema, columns: Sequence[str]) -> list[pa.Field]:
     """The fields of a nested schema to which these columns with dotted names belong."""
-    return [field for field in schema if any(c == field.name or c.startswith(f"{field.name}.") for c in columns)]
+    beginnings = {".".join(parts[:n]) for parts in (c.split(".") for c in columns) for n in range(1, len(parts) + 1)}
+    return [field for field in schema if field.name in beginnings]
 
 
 def checked_names(table: pa.Table) -> pa.Table:

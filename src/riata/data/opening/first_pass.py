@@ -35,6 +35,7 @@ from riata.data.row_events import watched
 from riata.data.target import Target, TargetLearner, TargetsLearner
 from riata.errors import DataError
 
+NUMBER = 8  # bytes
 LOOKING = "looking at the columns"
 ROWS_THAT_TELL = 100  # such as whether strings are free text: some formats begin with a few rows
 
@@ -93,7 +94,7 @@ class FirstPass:
 
     def over(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Learn from these batches, which are all rows of the source."""
-        for batch in _first_joined(batches):
+        for batch in _joined(batches):
             self.begin(batch)
             self._add(batch)
             self.n_read += batch.num_rows
@@ -187,10 +188,9 @@ class FirstPass:
                     continue  # what is no feature has no interactions, unless they are named
             encoder = learner.encoder(self.n_rows)
             judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
-            if isinstance(learner, NumberLearner) and (
-                judged is None or not judged.left_out or learner.least == learner.largest  # which may be by rounding
-            ):
-                learner.check_whole_numbers(self.source.place())
+            constant = isinstance(learner, NumberLearner) and learner.least == learner.largest  # maybe by rounding
+            if judged is None or not judged.left_out or constant:
+                learner.check_sizes(self.source)
             if judged is not None and not interaction:
                 stray = self.source.strays.get(name) if judged.left_out else None
                 self.notes.append(f"{stray}; until then it is left out" if stray else judged.sentence)
@@ -223,18 +223,22 @@ class FirstPass:
             yield from leaks(others, target.column)
 
 
-def _first_joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches, the first of them joined until there are rows enough to tell what the columns hold."""
-    rest, first = iter(batches), list[pa.RecordBatch]()
-    for batch in rest:
-        first.append(batch)
-        if len(first) > 1:  # at once: a batch takes some kB for each column, whatever it holds
-            first = pa.Table.from_batches(first).combine_chunks().to_batches()
-        if sum(one.num_rows for one in first) >= ROWS_THAT_TELL:
-            break
-    yield from first
-    del first
-    yield from rest
+def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches, the first of them joined until there are rows enough to tell what the columns hold.
+
+    Later ones are joined where thousands of columns leave room for a few rows in each: learners take their time for
+    every column, however few rows there are. Long texts stay in small batches.
+    """
+    parts, begun = list[pa.RecordBatch](), False
+    for batch in batches:
+        parts.append(batch)
+        if len(parts) > 1:  # at once: a batch takes some kB for each column, whatever it holds
+            parts = pa.Table.from_batches(parts).combine_chunks().to_batches()
+        large = begun and sum(one.nbytes for one in parts) > ROWS_THAT_TELL * NUMBER * batch.num_columns
+        if large or sum(one.num_rows for one in parts) >= ROWS_THAT_TELL:
+            yield from parts
+            parts, begun = [], True
+    yield from parts
 
 
 def _called(columns: tuple[str, ...], learner: Learner) -> str:

@@ -19,6 +19,7 @@ from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.formats.csv import Csv
 from riata.data.formats.ipc import Ipc
+from riata.data.formats.json import Json
 from riata.data.formats.parquet import Parquet
 from riata.data.formats.sampled_negatives import SampledNegatives, as_share
 from riata.data.formats.source import Source, WithColumns
@@ -158,7 +159,7 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
         options.targets if asked.need_target else (), asked.n_features, asked.memory, asked.cache,
     )  # fmt: skip
     rows.judge_by(ready.columns)
-    if isinstance(rows, Csv):
+    if isinstance(rows, Csv | Json):
         check_text_columns(len(ready.columns), TEXT_COLUMN, asked.memory, "to read")
     if isinstance(rows, Parquet):
         n_columns = len(ready.columns)

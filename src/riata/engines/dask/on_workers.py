@@ -17,11 +17,13 @@ from riata.data.ledger import Ledger
 from riata.data.remote import Remote
 from riata.data.row_events import watched
 from riata.engines.dask.cluster import Client, Future, carry, in_tree, result_of, submit, submit_all
+from riata.engines.dask.doubts import Brought, confirm, not_finite
 from riata.engines.dask.payload import Carried
 from riata.engines.dask.worker import (
     Keeping,
     Mapping,
     Placing,
+    Result,
     Starts,
     View,
     chunk_of_part,
@@ -32,8 +34,9 @@ from riata.engines.dask.worker import (
     run_of_part,
     sum_of,
     sum_of_part,
+    values_of,
 )
-from riata.errors import DataError
+from riata.errors import DataError, EngineError
 
 T = TypeVar("T")
 FAN_IN, FAN_IN_RUNS = 4, 2  # how many sums one task adds: few, since each may take much memory
@@ -94,15 +97,16 @@ class OnWorkers(Remote):
         return OnWorkers(self.client, parts, [its[-1:] for its in self._places], facts, self.row_bytes)
 
     def sum(self, f: Callable[[Chunk], T]) -> T:
-        total: T = self._total(self._tasks(sum_of_part, self._places, self._seen, f), FAN_IN)
+        total: T = self._total(sum_of_part, self._places, f, FAN_IN)
         return total
 
     def sum_runs(self, f: Callable[[Run], T]) -> T:
-        total: T = self._total(self._runs(lambda _, run: f(run)), FAN_IN_RUNS)
+        total: T = self._total(run_of_part, list(enumerate(self._places)), lambda _, run: f(run), FAN_IN_RUNS)
         return total
 
     def runs(self, f: Callable[[int, Run], T]) -> list[T]:
-        found = result_of(self.client, self._runs(f))
+        tasks = self._tasks(run_of_part, list(enumerate(self._places)), self._seen, f)
+        found = self._of_all_rows(result_of(self.client, tasks))
         self._count(self.n_rows)
         return [value for value in found if value is not None]
 
@@ -113,7 +117,8 @@ class OnWorkers(Remote):
 
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         """Chunks, brought to this process one after the other while workers prepare the next ones."""
-        counts = result_of(self.client, self._tasks(chunks_in_part, self._places, self._seen))
+        found = result_of(self.client, self._tasks(chunks_in_part, self._places, self._seen))
+        counts = self._of_all_rows(found)
         wanted = [(n, i) for n in (range(self.n_chunks) if order is None else order) for i in range(counts[n])]
         ready: list[Future] = []
         for number, i in wanted:
@@ -145,15 +150,28 @@ class OnWorkers(Remote):
         shared = [view, *(carry(self.client, Carried(value)) for value in values)]
         return submit_all(self.client, task, self._parts, starts, *([one] * len(self._parts) for one in shared))
 
-    def _runs(self, f: Callable[[int, Run], Any]) -> list[Future]:
-        return self._tasks(run_of_part, list(enumerate(self._places)), self._seen, f)
-
-    def _total(self, sums: list[Future], fan_in: int) -> Any:
-        total = result_of(self.client, in_tree(self.client, sum_of, sums, fan_in))
+    def _total(self, task: Callable[..., Result], starts: Sequence[Any], f: Callable[..., Any], fan_in: int) -> Any:
+        sums = self._tasks(task, starts, self._seen, f)
+        (total,) = self._of_all_rows([result_of(self.client, in_tree(self.client, sum_of, sums, fan_in))])
         if total is None:
             raise DataError("there are no rows to learn from")
+        if not_finite(total).any():
+            view, summed = Carried(self._view), Carried(f)
+            confirm(
+                self.client, sums, lambda i: task(Brought(self.client, self._parts[i]), starts[i], view, summed).value
+            )
         self._count(self.n_rows)
         return total
+
+    def _of_all_rows(self, results: list[Result]) -> list[Any]:
+        """The values of results, which must be of as many rows as there are."""
+        values, n_rows = values_of(results), sum(result.n_rows for result in results)
+        if n_rows != self.n_rows:
+            raise EngineError(
+                f"workers have summed {n_rows} rows in a pass, and there are {self.n_rows}: files have changed since "
+                "they were opened, or a worker runs other code; open the data again and repeat the fit"
+            )
+        return values
 
     def _count(self, n_rows: int) -> None:
         """Record that so many rows of this view have been read, with those that had to be read for them."""

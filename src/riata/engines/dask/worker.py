@@ -78,35 +78,57 @@ def _span(part: Part, i: int, keeps: list[np.ndarray]) -> slice:
     return slice(int(keeps[0][0]), int(keeps[0][-1]) + 1) if keeps else slice(0, part.counts[i])
 
 
-def sum_of_part(part: Part, starts: Starts, seen: Carried, carried: Carried) -> Any:
-    """The sum of f(chunk) over the chunks of a part, in their order; None without any row."""
+class Result(NamedTuple):
+    """What came of some rows, with their number: by it the caller knows that none is missing."""
+
+    n_rows: int
+    value: Any  # None without any row
+
+
+def sum_of_part(part: Part, starts: Starts, seen: Carried, carried: Carried) -> Result:
+    """The sum of f(chunk) over the chunks of a part, in their order."""
     view, f = seen.value, carried.value
-    total = None
+    n_rows, total = 0, None
     for _, chunk in chunks_of(part, view, starts):
         value = f(chunk)
-        total = value if total is None else add(total, value)
-    return total
+        n_rows, total = n_rows + chunk.n_rows, value if total is None else add(total, value)
+    return Result(n_rows, total)
 
 
-def run_of_part(part: Part, numbered: tuple[int, Starts], seen: Carried, carried: Carried) -> Any:
-    """f(number, run) of the chunks of a part; None without any row."""
+def run_of_part(part: Part, numbered: tuple[int, Starts], seen: Carried, carried: Carried) -> Result:
+    """f(number, run) of the chunks of a part."""
     (number, starts), view, f = numbered, seen.value, carried.value
     run = chunks_of(part, view, starts)
     first = next(run, None)
-    return None if first is None else f(number, chain([first], run))
+    if first is None:
+        return Result(0, None)
+    return Result(int(rows_of_part(part, starts, seen)[0]), f(number, chain([first], run)))
 
 
-def sum_of(values: list[Any]) -> Any:
-    """The sum of the results of parts, in their order; None stands for a part without rows."""
-    found = [value for value in values if value is not None]
+def sum_of(results: list[Result]) -> Result:
+    """The sum of the results of parts, in their order."""
+    found = values_of(results)
+    there = [value for value in found if value is not None]
     try:
-        return reduce(partial(add, plus=_plus), found) if found else None
+        value = reduce(partial(add, plus=_plus), there) if there else None
     except (TypeError, ValueError, AttributeError) as error:  # what is no sum, or of another kind
-        kinds = " and ".join(sorted({type(value).__name__ for value in found}))
-        raise EngineError(
-            f"results of parts, of type {kinds}, cannot be added: one of the workers runs other code; restart all of "
-            "them with this version of riata"
-        ) from error
+        raise _other_code(there) from error
+    return Result(sum(result.n_rows for result in results), value)
+
+
+def values_of(results: list[Result]) -> list[Any]:
+    """The values of results, all of which must be some."""
+    if not all(isinstance(result, Result) for result in results):
+        raise _other_code(results)
+    return [result.value for result in results]
+
+
+def _other_code(results: list[Any]) -> EngineError:
+    kinds = " and ".join(sorted({type(result).__name__ for result in results}))
+    return EngineError(
+        f"results of parts, of type {kinds}, cannot be added: one of the workers runs other code; restart all of them "
+        "with this version of riata"
+    )
 
 
 def _plus(a: Any, b: Any) -> Any:
@@ -123,9 +145,10 @@ def _plus(a: Any, b: Any) -> Any:
     return a + b
 
 
-def chunks_in_part(part: Part, starts: Starts, carried: Carried) -> int:
+def chunks_in_part(part: Part, starts: Starts, carried: Carried) -> Result:
     """How many chunks of a part have rows in a view."""
-    return sum(1 for _ in _spans(part, carried.value, starts))
+    n_rows = int(rows_of_part(part, starts, carried)[0])
+    return Result(n_rows, sum(1 for _ in _spans(part, carried.value, starts)))
 
 
 def names_in_part(part: Part, starts: Starts, seen: Carried, carried: Carried) -> dict[int, str]:
