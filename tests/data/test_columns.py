@@ -83,6 +83,24 @@ def test_rare_levels_share_a_feature_and_unseen_ones_join_them():
                     [[0, 1], [1, 0]])  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "fewest"), [(19, 1), (20, 2), (150, 2), (250, 3), (999, 10), (1000, 10), (50_000, 10)]
+)
+def test_a_level_of_one_row_is_rare_and_so_are_those_below_one_per_cent_and_ten_rows(n_rows, fewest):
+    sizes = {"few": fewest - 1, "enough": fewest}
+    levels = [name for name, size in sizes.items() for _ in range(size)]
+    levels += ["often"] * (n_rows - len(levels))
+    X, _ = opened(pd.DataFrame({"c": levels, "y": np.arange(float(n_rows))}))
+    assert list(X) == ["c=enough", "c=often"] + ["c=(rare)"] * (fewest > 1)
+
+
+def test_a_word_of_one_row_is_no_feature():
+    texts = ["a good read", "not a bad read at all"] * 15 + ["superb"]
+    X, _ = opened(pd.DataFrame({"review": texts, "y": np.arange(31.0)}), text=["review"])
+    assert "review:good" in X
+    assert "review:superb" not in X
+
+
 def test_many_levels_are_hashed_and_keep_their_names():
     levels = [f"user{i}" for i in range(300)] * 2
     X, data = opened(pd.DataFrame({"u": levels, "y": np.arange(600.0)}), max_levels=100, hash_bits=12)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import arrow_of, filled, string_array, values_of
 from riata.data.columns.beside import Codes, one_hot
-from riata.data.columns.column import MISSING, RARE, Encoder, Learner
+from riata.data.columns.column import ENOUGH_ROWS, MISSING, RARE, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Explained, Labels, LevelSums, Total
@@ -29,7 +29,7 @@ from riata.data.columns.strings import BucketNames, GrowingNames, bucket_of, has
 from riata.scipy_later import sparse as sp
 
 RARE_ROWS = 10  # a level of fewer rows is rare, if they are
-RARE_SHARE = 0.001  # also less than this share of all rows
+RARE_SHARE = 0.01  # also less than this share of all rows; one of a single row is rare in any case
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,11 @@ class HashedCategory(HashedNames):
 class CategoryLearner(Learner):
     """Counts levels, until there are more than max_levels; from then on it only names hash buckets."""
 
-    def __init__(self, column: str, max_levels: int, bits: int, more_to_come: bool = False) -> None:
+    def __init__(
+        self, column: str, max_levels: int, bits: int, more_to_come: bool = False, asked_for: bool = False
+    ) -> None:
         self.column, self.max_levels, self.bits, self.more_to_come = column, max_levels, bits, more_to_come
+        self.asked_for = asked_for  # then it stays a feature, even where all levels are rare
         self.seen = SeenLevels()
         self.n_missing = 0
         self.buckets: BucketNames | None = None
@@ -185,12 +188,17 @@ class CategoryLearner(Learner):
         if self.buckets is not None:
             names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.named()
             return HashedCategory(self.column, self.bits, names)
-        frequent = sorted(self.seen.of(np.flatnonzero(self.seen.rows >= _fewest(n_rows))))
+        frequent = sorted(self.seen.of(np.flatnonzero(self._frequent(n_rows))))
         return Category(self.column, tuple(frequent), len(frequent) < len(self.seen), self.n_missing > 0)
 
     def explained(self, spread: float) -> Explained | None:
         """By its features: rare levels are one group."""
-        return self.target_sums.explained(self.seen.rows >= _fewest(self.n_rows), Total(self.n_rows, spread))
+        return self.target_sums.explained(self._frequent(self.n_rows), Total(self.n_rows, spread))
+
+    def _frequent(self, n_rows: int) -> np.ndarray:
+        """Which levels, by places, are features of their own."""
+        frequent: np.ndarray = self.seen.rows >= fewest_rows(n_rows)
+        return frequent if frequent.any() or not self.asked_for else np.ones_like(frequent)
 
     def summary(self) -> ColumnProfile:
         most = self.seen.most_frequent(max(3, MOST_BINS))
@@ -202,6 +210,6 @@ class CategoryLearner(Learner):
         )  # fmt: skip
 
 
-def _fewest(n_rows: int) -> float:
+def fewest_rows(n_rows: int) -> float:
     """The rows of a level that is not rare, at least."""
-    return min(RARE_ROWS, RARE_SHARE * n_rows)
+    return max(2.0, min(RARE_ROWS, RARE_SHARE * n_rows)) if n_rows >= ENOUGH_ROWS else 1.0

@@ -186,7 +186,7 @@ class FirstPass:
                 if too_many or not left_out.isdisjoint(of):
                     continue  # what is no feature has no interactions, unless they are named
             encoder = learner.encoder(self.n_rows)
-            judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
+            judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows, encoder)
             if isinstance(learner, NumberLearner) and (
                 judged is None or not judged.left_out or learner.least == learner.largest  # which may be by rounding
             ):
