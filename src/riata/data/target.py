@@ -15,6 +15,7 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
 from riata.data.columns.numbers import NumberLearner
 from riata.data.formats.filesource import is_text
+from riata.data.positive_class import with_positive_last
 from riata.data.survival import as_events, check_times
 from riata.data.trials import shares_of
 from riata.errors import DataError
@@ -232,7 +233,9 @@ class TargetLearner:
         categorical: Sequence[str] = (),
         event: str | None = None,
         trials: str | None = None,
+        positive: Any = None,
     ) -> None:
+        self.positive = positive  # of two classes
         task = "survival" if event is not None else "regression" if trials is not None else task
         self.column, self.event, self.trials, self.task = field.name, event, trials, task
         number = task == "survival" or trials is not None
@@ -294,17 +297,17 @@ class TargetLearner:
     def target(self) -> Target:
         """The target: classes if asked for, or if it is text or boolean, or has exactly two values."""
         if self.task == "survival":
-            return Target(self.column, survival=True, event=self.event)
+            return Target(self.column, with_positive_last(None, self.positive, self.column), True, self.event)
         classes = self.task == "classification" or self.text or self.boolean or len(self.labels) == 2
         if self.task == "regression" or not classes:
-            return Target(self.column, trials=self.trials)
+            return Target(self.column, with_positive_last(None, self.positive, self.column), trials=self.trials)
         check_labels(self.labels, self.column)
         ordered = sorted(self.labels)
         if self.boolean:
             ordered = [bool(label) for label in ordered]
         elif not self.text and all(map(is_whole, ordered)):
             ordered = [int(label) for label in ordered]
-        return Target(self.column, tuple(ordered))
+        return Target(self.column, with_positive_last(ordered, self.positive, self.column))
 
     def summaries(self) -> dict[str, ColumnProfile]:
         """What was found in the column."""

@@ -98,7 +98,14 @@ class Asked:
     def settled_by_encoding(self) -> dict[str, Any]:
         """What rows that were encoded before cannot be asked any more."""
         target = self.target if self.need_target else None
-        return self.roles | {"target": target, **self.columns._asdict(), "task": self.task}
+        return self.roles | {
+            "target": target, **self.columns._asdict(), "task": self.task, "positive": self.positive
+        }  # fmt: skip
+
+    @property
+    def positive(self) -> Any:
+        """The label of one of two classes, where it is given."""
+        return self.column_rules.get("positive")
 
     def reading(self) -> Reading:
         """How files are to be read."""

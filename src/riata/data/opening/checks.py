@@ -8,6 +8,7 @@ from riata.data.encoding import Encoding
 from riata.data.formats.source import TARGET
 from riata.data.offset import Offset
 from riata.data.opening.column_options import as_interactions, pairs_of
+from riata.data.positive_class import with_positive_last
 from riata.data.row_marks import ROLES
 from riata.data.target_names import named_targets
 from riata.errors import DataError, OptionError
@@ -55,6 +56,9 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         if target is not None and target.survival:
             return value in ("auto", "survival")
         return value in ("auto", "regression" if target is None or target.classes is None else "classification")
+    if name == "positive":
+        classes = encoding.target.classes if encoding and encoding.target else None
+        return classes is not None and with_positive_last(classes, value, "the target") == tuple(classes)
     if not isinstance(value, str | list | tuple):
         return False  # an array, where the rows have their own
     if encoding is None or not value:

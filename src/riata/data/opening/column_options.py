@@ -45,6 +45,7 @@ class ColumnOptions:
     categorical: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     task: str = "auto"
+    positive: Any = None  # the label of one of two classes
     max_levels: int = 10_000
     max_words: int = 50_000
     ngrams: int = 1

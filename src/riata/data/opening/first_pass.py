@@ -81,8 +81,9 @@ class FirstPass:
         if options.more_targets:
             self.target = TargetsLearner([source.schema.field(name) for name in options.targets])
         elif options.target is not None:
+            field = source.schema.field(options.target)
             self.target = TargetLearner(
-                source.schema.field(options.target), options.task, options.categorical, options.event, options.trials
+                field, options.task, options.categorical, options.event, options.trials, options.positive
             )
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 

@@ -110,6 +110,9 @@ def open_data(
     task : {"auto", "classification", "regression", "survival"}
         What the target is; for "survival" without `event`, times that are negative where no event happened. "auto":
         classes if it is text or boolean, or has exactly two values.
+    positive : label, optional
+        Which of two classes is the positive one, for which positive coefficients and `threshold` speak: the last in
+        order by default. It becomes the last of the classes.
     memory : str or int, default="512MB"
         Budget. Data that needs less than a quarter of it is loaded into memory.
     cache : bool or folder, default=True
@@ -202,7 +205,7 @@ def _open_by_name(source: str, asked: Asked) -> Dataset:
     )
     name, _, split = source.partition(":")
     X, y, names = getattr(datasets, DATASETS[name])(split or "train")
-    return open_array(X, y, asked.beside, asked.task, list(map(str, names)), marks=asked.marks)
+    return open_array(X, y, asked.beside, asked.task, list(map(str, names)), marks=asked.marks, positive=asked.positive)
 
 
 def _open_array(source: Any, asked: Asked) -> Dataset:
@@ -213,5 +216,7 @@ def _open_array(source: Any, asked: Asked) -> Dataset:
         asked.columns._asdict(),
         "an array has no names of columns; give a data frame, or choose among its columns yourself",
     )
-    rows = open_array(source, asked.target, asked.beside, asked.task, None, asked.need_target, asked.marks)
+    rows = open_array(
+        source, asked.target, asked.beside, asked.task, None, asked.need_target, asked.marks, asked.positive
+    )
     return check_width(rows, asked.n_features)
