@@ -18,13 +18,13 @@ def with_positive_last(classes: Sequence[Any] | None, positive: Any, column: str
     known = ", ".join(map(repr, classes))
     if len(classes) != 2:
         raise OptionError(f"positive={positive!r} is for two classes, and {column!r} has {len(classes)}: leave it out")
-    chosen = [label for label in classes if _written(label) == _written(positive)]
+    chosen = [label for label in classes if as_typed(label) == as_typed(positive)]
     if not chosen:
         raise OptionError(f"positive={positive!r} is no class of {column!r}: the classes are {known}")
     return (*(label for label in classes if label != chosen[0]), chosen[0])
 
 
-def _written(label: Any) -> str:
+def as_typed(label: Any) -> str:
     """A label as it is typed: 1.0 as 1, and True as true."""
     if hasattr(label, "item"):
         label = label.item()  # of NumPy

@@ -129,8 +129,9 @@ PARAMETERS: tuple[Parameter, ...] = (
               "Column (or array, or file) to predict; several numbers at once: a,b,c.", commands=ANY_DATA,
               listed=Heading.FIRST),
     Parameter("event", None, Section.COLUMNS, Kind.TEXT,
-              "Column of 1 and 0: whether an event happened at the time that is the target, or had not by then.",
-              metavar="COLUMN", commands=ANY_DATA),
+              "Column of 1 and 0: whether an event happened at the time that is the target, or had not by then; "
+              "status=2: it happened where status is 2.",
+              metavar="COLUMN[=VALUE]", commands=ANY_DATA),
     Parameter("trials", None, Section.COLUMNS, Kind.TEXT,
               "Column of numbers of trials, among which the target counts successes: --loss binomial.",
               metavar="COLUMN", commands=ANY_DATA),

@@ -83,8 +83,9 @@ class FirstPass:
         elif options.target is not None:
             field = source.schema.field(options.target)
             self.target = TargetLearner(
-                field, options.task, options.categorical, options.event, options.trials, options.positive
-            )
+                field, options.task, options.categorical, options.event, options.trials, options.positive,
+                options.happened,
+            )  # fmt: skip
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 
     def begin(self, batch: pa.RecordBatch) -> None:

@@ -80,9 +80,10 @@ def open_data(
         A column by name (by number in a bare array), an array of one value per row, or a file of its own. A list of
         columns, or an array of several, is of several targets, numbers that are predicted at once. A structured array
         of booleans and numbers is of events and their times, as scikit-survival has them.
-    event : str, array or path
+    event : str, tuple, array or path
         Where the target is a time: 1 in rows whose event happened then, 0 in those of which no more is known than that
-        it had not happened by then. The task is then "survival".
+        it had not happened by then. A column may have other values: "status=2", or ("status", 2), says that it happened
+        in rows whose status is 2, and in no others. The task is then "survival".
     trials : str, array or path
         Where the target counts successes: the number of trials of each row, among which they are (loss "binomial").
     offset : str, array or path
