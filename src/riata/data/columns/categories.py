@@ -5,9 +5,9 @@ feature of their own.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,10 @@ from riata.data.columns.column import ENOUGH_ROWS, MISSING, RARE, Encoder, Learn
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Explained, Labels, LevelSums, Total
+from riata.data.columns.gaps import MOST_LEVELS, Gap, gaps_are_counted, tell_gaps
 from riata.data.columns.hashed_names import HashedNames
 from riata.data.columns.histogram import MOST_BINS
-from riata.data.columns.levels import levels_of_rows
+from riata.data.columns.levels import LevelsOfRows, levels_of_rows
 from riata.data.columns.names import Buckets, Joined, Listed
 from riata.data.columns.seen_levels import SeenLevels
 from riata.data.columns.strings import BucketNames, GrowingNames, bucket_of, hashes_of
@@ -30,6 +31,8 @@ from riata.scipy_later import sparse as sp
 
 RARE_ROWS = 10  # a level of fewer rows is rare, if they are
 RARE_SHARE = 0.01  # also less than this share of all rows; one of a single row is rare in any case
+
+MOST_OTHERS = 100  # levels of a column that a model knows beside those of its features
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,11 @@ class Category(Encoder):
     levels: tuple[str, ...]
     rare: bool
     missing: bool
+    others: tuple[str, ...] | None = field(default=None, compare=False)  # levels without features; None: not known
     kind = "category"
+
+    def fault(self) -> str | None:
+        return "knows levels without features beside rare ones" if self.rare and self.others else None
 
     @property
     def names(self) -> Sequence[str]:
@@ -58,7 +65,10 @@ class Category(Encoder):
         if self.rare and n in places:
             return self
         levels = tuple(level for i, level in enumerate(self.levels) if i in places)
-        return replace(self, levels=levels, rare=False, missing=self.missing and n + self.rare in places)
+        left = tuple(level for i, level in enumerate(self.levels) if i not in places)
+        others = None if self.others is None or n + len(self.others) > MOST_OTHERS else (*left, *self.others)
+        missing = self.missing and n + self.rare in places
+        return replace(self, levels=levels, rare=False, missing=missing, others=others)
 
     @property
     def nonzeros(self) -> float:
@@ -66,9 +76,13 @@ class Category(Encoder):
 
     def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Codes:
         levels = levels_of_rows(columns[0])
-        n = len(self.levels)
-        found = pc.index_in(levels.strings, value_set=self._level_strings.cast(levels.strings.type))
+        n, counted = len(self.levels), gaps_are_counted()
+        known = self._known_strings if counted else self._level_strings
+        found = pc.index_in(levels.strings, value_set=known.cast(levels.strings.type))
         codes = values_of(filled(found, n if self.rare else -1)).astype(np.int32)
+        if counted:
+            self._tell_gaps(levels, codes < 0)
+            codes[codes >= n + self.rare] = -1
         if (missing := levels.missing) is not None:
             codes[missing] = self._of_missing
         return Codes(levels.of_rows(codes, self._of_missing), n + self.rare + self.missing)
@@ -78,13 +92,35 @@ class Category(Encoder):
         """The levels as Arrow has them."""
         return string_array(self.levels, pa.string())
 
+    @cached_property
+    def _known_strings(self) -> pa.Array:
+        """The same, and behind them the levels that are known and no features."""
+        return string_array((*self.levels, *(self.others or ())), pa.string())
+
     @property
     def _of_missing(self) -> int:
         """The code of a missing value."""
         return len(self.levels) + self.rare if self.missing else -1
 
+    def _tell_gaps(self, levels: LevelsOfRows, strange: np.ndarray) -> None:
+        """Tell how many rows have no level, or a strange one, which is not known."""
+        strings, n_rows = levels.strings, len(levels.strings if levels.places is None else levels.places)
+        if not self.missing:
+            null = strings.null_count if levels.places is None else int((levels.places < 0).sum())
+            tell_gaps(id(self), self.column, Gap.NO_LEVEL, n_rows, null, [])
+        if self.others is not None:
+            if levels.missing is not None:
+                strange = strange & ~levels.missing
+            count = int(levels.of_rows(strange.astype(np.int32), 0).sum())
+            examples = strings.filter(arrow_of(strange)).unique()[:MOST_LEVELS].to_pylist() if count else []
+            tell_gaps(id(self), self.column, Gap.LEVEL, n_rows, count, examples)
+
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         return one_hot(*self.part(columns, dtype), dtype)
+
+    def to_json(self) -> dict[str, Any]:
+        plain = super().to_json()
+        return {name: value for name, value in plain.items() if name != "others" or value is not None}
 
 
 @dataclass(frozen=True)
@@ -189,7 +225,8 @@ class CategoryLearner(Learner):
             names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.named()
             return HashedCategory(self.column, self.bits, names)
         frequent = sorted(self.seen.of(np.flatnonzero(self._frequent(n_rows))))
-        return Category(self.column, tuple(frequent), len(frequent) < len(self.seen), self.n_missing > 0)
+        rare = len(frequent) < len(self.seen)
+        return Category(self.column, tuple(frequent), rare, self.n_missing > 0, None if rare else ())
 
     def explained(self, spread: float) -> Explained | None:
         """By its features: rare levels are one group."""

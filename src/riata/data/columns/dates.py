@@ -14,6 +14,7 @@ from riata.data.columns.beside import one_hot
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
+from riata.data.columns.gaps import Gap, gaps_are_counted, tell_gaps
 from riata.data.columns.row_order import Order
 from riata.scipy_later import sparse as sp
 
@@ -56,6 +57,8 @@ class Date(Encoder):
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         instants = as_instants(columns[0], self.column)
         null = values_of(instants.is_null())
+        if gaps_are_counted():
+            tell_gaps(id(self), self.column, Gap.NUMBER, len(null), int(null.sum()), [])
         days = np.where(null, self.mean, days_of(instants)) - self.origin
         blocks = [sp.csr_array(days[:, None].astype(dtype))]
         for part, codes in self.parts.items():
