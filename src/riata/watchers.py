@@ -22,6 +22,11 @@ class Watchers(Generic[P]):
         finally:
             self._watchers.remove(watcher)
 
+    @property
+    def active(self) -> bool:
+        """Whether there are any."""
+        return bool(self._watchers)
+
     def tell(self, *args: P.args, **kwargs: P.kwargs) -> None:
         """Call all watchers."""
         for watcher in self._watchers:

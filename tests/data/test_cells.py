@@ -1,6 +1,7 @@
 """Formats of cells: what is valid is parsed to the value it stands for, and survives a file."""
 
 import json
+from datetime import datetime
 
 import pyarrow as pa
 import pytest
@@ -22,7 +23,9 @@ VALID = [
     (NumberFormat(",", ".", "€", "5-"), "1.170,01- €", -1170.01), (NumberFormat(",", "", "€", "5-"), "0,5 €-", -0.5),
     (NumberFormat(negative="5-"), "1e-2", 0.01),
     (NumberFormat(",", ".", "EUR"), "EUR 1.391,50", 1391.5), (BooleanFormat("yes", "no"), " YES", True),
-    (BooleanFormat("yes", "no"), "No", False),
+    (BooleanFormat("yes", "no"), "No", False), (DateFormat("%Y-%m"), "2013-02", datetime(2013, 2, 1)),
+    (DateFormat("%A, %d %B %Y"), "Thursday, 31 January 2013", datetime(2013, 1, 31)),
+    (DateFormat("%a, %b %d, %Y"), "Thu, Jan 31, 2013", datetime(2013, 1, 31)),
 ]  # fmt: skip
 INVALID = [
     (NumberFormat(), "1,5"), (NumberFormat(".", ","), "1,39"), (NumberFormat(".", ","), "0,391"),
@@ -31,7 +34,7 @@ INVALID = [
     (NumberFormat(negative="(5)"), "(5"), (NumberFormat(negative="5-"), "-5-"), (NumberFormat(), "nan"),
     (NumberFormat(), "34%"), (DateFormat("%d/%m/%Y"), "31/02/2013"),
     (DateFormat("%d/%m/%Y"), "1/13/2013"), (DateFormat("%d/%m/%Y"), "1/2/13"),
-    (DateFormat("%d/%m/%Y"), "1/2/2013 5:00"),
+    (DateFormat("%d/%m/%Y"), "1/2/2013 5:00"), (DateFormat("%Y-%m"), "2013-13"), (DateFormat("%Y-%m"), "4711-05"),
     (BooleanFormat("yes", "no"), "maybe"), (EpochFormat("s"), "1.5"),
 ]  # fmt: skip
 

@@ -11,6 +11,7 @@ from catalogue import frame_of_everything
 from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
+from riata.data.columns.dates import DateLearner
 from riata.data.encoding import Encoding
 from riata.data.opening.open import open_data
 from riata.errors import DataError
@@ -84,6 +85,24 @@ def test_rare_levels_share_a_feature_and_unseen_ones_join_them():
                     [[0, 1], [1, 0]])  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "fewest"), [(19, 1), (20, 2), (150, 2), (250, 3), (999, 10), (1000, 10), (50_000, 10)]
+)
+def test_a_level_of_one_row_is_rare_and_so_are_those_below_one_per_cent_and_ten_rows(n_rows, fewest):
+    sizes = {"few": fewest - 1, "enough": fewest}
+    levels = [name for name, size in sizes.items() for _ in range(size)]
+    levels += ["often"] * (n_rows - len(levels))
+    X, _ = opened(pd.DataFrame({"c": levels, "y": np.arange(float(n_rows))}))
+    assert list(X) == ["c=enough", "c=often"] + ["c=(rare)"] * (fewest > 1)
+
+
+def test_a_word_of_one_row_is_no_feature():
+    texts = ["a good read", "not a bad read at all"] * 15 + ["superb"]
+    X, _ = opened(pd.DataFrame({"review": texts, "y": np.arange(31.0)}), text=["review"])
+    assert "review:good" in X
+    assert "review:superb" not in X
+
+
 def test_many_levels_are_hashed_and_keep_their_names():
     levels = [f"user{i}" for i in range(300)] * 2
     X, data = opened(pd.DataFrame({"u": levels, "y": np.arange(600.0)}), max_levels=100, hash_bits=12)
@@ -105,6 +124,27 @@ def test_dates_become_days_and_parts():
     assert_allclose(X["t=(missing)"], [0, 0, 1, 0])
     text, _ = opened(frame.assign(t=stamps.strftime("%Y-%m-%dT%H:%M:%SZ")))
     assert_allclose(text.to_numpy(), X.to_numpy())
+
+
+@pytest.mark.parametrize(("freq", "weekdays"), [("MS", 0), ("ME", 0), ("YS", 0), ("D", 7), ("W", 0), ("10D", 7)])
+def test_first_and_last_days_of_months_have_no_weekdays(freq, weekdays):
+    """On which weekday a month begins is chance."""
+    days = pd.date_range("2013-01-01", periods=40, freq=freq)
+    X, data = opened(pd.DataFrame({"t": days, "y": np.arange(40.0)}))
+    assert len([name for name in X if "weekday" in name]) == weekdays
+    parts = [DateLearner("t") for _ in range(3)]
+    stamps = pa.array(days)
+    for learner, piece in zip(parts, (stamps, stamps[:1], stamps[1:]), strict=True):
+        learner.add([piece], np.ones(len(piece)), None)
+    parts[1].merge(parts[2])
+    assert parts[0].encoder(40).names == parts[1].encoder(40).names == list(data.feature_names)
+
+
+def test_times_of_day_are_shown_without_a_day():
+    times = pa.array([3600 * hour for hour in range(24)], pa.time32("s"))
+    _, data = opened(pa.table({"t": times, "y": np.arange(24.0)}))
+    found = data.profile.columns["t"]
+    assert (found.least, found.largest) == ("00:00:00", "23:00:00")
 
 
 def test_text_counts_words_and_pairs():

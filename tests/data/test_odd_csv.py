@@ -347,3 +347,17 @@ def test_a_first_row_with_gaps_is_no_header(tmp_path):
     assert list(data.feature_names[:4]) == ["x1", "x1=(missing)", "x2", "x2=(missing)"]
     (tmp_path / "named.tsv").write_text("\n".join(["y\t\tb\tc", *rows]) + "\n")
     assert riata.open(tmp_path / "named.tsv", "y").n_rows == 80
+
+
+@pytest.mark.parametrize("first", ["2013/01/05", "2013-01"])
+def test_years_that_come_first_do_not_tell_what_comes_first_elsewhere(first, tmp_path):
+    """Beside dates that may be read in two ways."""
+    lines = "".join(f"{first},0{i}/02/2013,{i}\n" for i in range(1, 6))
+    (tmp_path / "rows.csv").write_text(f"a,b,y\n{lines}")
+    with pytest.raises(
+        DataError, match="column 'b' has dates such as '01/02/2013', which may have the day or the month"
+    ):
+        riata.open(tmp_path / "rows.csv", target="y")
+    data = riata.open(tmp_path / "rows.csv", target="y", csv={"dates": "day first"})
+    assert data.profile.columns["b"].largest == "2013-02-05"
+    assert data.profile.columns["a"].type == "date"

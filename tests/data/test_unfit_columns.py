@@ -73,6 +73,38 @@ def test_left_out_with_a_note_unless_it_is_named(name):
     assert not notes_on(named, name)
 
 
+@pytest.mark.parametrize("missing", [0, 50])
+def test_a_column_of_rare_levels_alone_is_left_out_unless_it_is_asked_for(missing):
+    names = [f"n{i}" for i in range(N // 3)] * 3  # below one per cent each
+    frame = frame_with(name=[None] * missing + names[missing:])
+    data, asked = (riata.open(frame, target="y", **options) for options in ({}, {"categorical": ["name"]}))
+    assert list(data.feature_names) == ["x"] + ["name=(missing)"] * (missing > 0)
+    assert "has 200 levels of 5 rows at most each, too few to learn from: left out" in notes_on(data, "name")[0]
+    assert len(asked.feature_names) == 201 + (missing > 0)
+
+
+def test_hashed_levels_are_said():
+    names = [f"n{i}" for i in range(N // 2)] * 2
+    data = riata.open(frame_with(card=names), target="y", max_levels=100)
+    (note,) = notes_on(data, "card")
+    assert "levels in 600 rows: hashed into 65,536 features; if it is an identifier, drop it (drop=['card'])" in note
+    assert len(data.feature_names) == 2**16 + 2
+
+
+def test_rare_levels_are_the_same_whoever_counts_them():
+    rng = np.random.default_rng(5)
+    levels = pa.array([f"l{i}" for i in np.minimum(rng.geometric(0.05, N), 80)])
+    parts = []
+    for piece in (levels, levels[:37], levels[37:]):
+        learner = CategoryLearner("c", 1000, 8)
+        learner.add([piece], rng.random(len(piece)), None)  # weights of rows say nothing of how many there are
+        parts.append(learner)
+    whole, merged, last = parts
+    merged.merge(last)
+    assert whole.encoder(N) == merged.encoder(N)
+    assert 0 < len(whole.encoder(N).levels) < len(whole.seen)
+
+
 @pytest.mark.parametrize("name", KEPT_WITH_A_NOTE)
 def test_kept_with_a_note(name):
     data = riata.open(frame_with(**{name: KEPT_WITH_A_NOTE[name]}), target="y")
@@ -189,7 +221,8 @@ def test_levels_explain_nothing_by_chance(rng):
     """Three hundred levels of two rows each 'explain' half of any target; that is no leak."""
     levels = [f"level {i // 2}" for i in range(N)]
     for y in (rng.normal(size=N), rng.choice(["a", "b"], N)):
-        data = riata.open(pd.DataFrame({"level": levels, "x": rng.normal(size=N), "y": y}), target="y")
+        frame = pd.DataFrame({"level": levels, "x": rng.normal(size=N), "y": y})
+        data = riata.open(frame, target="y", categorical=["level"])
         assert not notes_on(data, "level")
 
 

@@ -44,6 +44,7 @@ def predict(
     model_file: str, data: str, out: Path | None, for_spreadsheets: bool, keep: tuple[str, ...], **how: Any
 ) -> None:
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
+    from riata.data.columns.gaps import counting
     from riata.data.out_of_core import OutOfCore
     from riata.data.remote import Remote
     from riata.model.kept_columns import beside, kept_columns
@@ -52,6 +53,7 @@ def predict(
     from riata.small_work import interpreting
     from riata.training.progress import row_progress
 
+    gaps = click.get_current_context().with_resource(counting())
     model = load_model(model_file)
     out = None if out is None else writable(out)
     options = reading(how)
@@ -67,6 +69,8 @@ def predict(
         else:
             tables = predictions(model, rows)
             write_predictions(tables if kept is None else beside(kept, tables), out, for_spreadsheets)
+    for note in gaps.notes():
+        say_note(note)
     if isinstance(rows, OutOfCore):
         for note in rows.source.note_on_skipped():
             say_note(f"{note}: there is no prediction for {'it' if rows.source.skipped == 1 else 'them'}")
@@ -83,6 +87,7 @@ def predict(
 @parameter_options("evaluate")
 def evaluate(model_file: str, data: str, target: str | None, report: Path | None, as_json: bool, **how: Any) -> None:
     """Score a model on DATA."""
+    from riata.data.columns.gaps import counting
     from riata.model.model import load_model
     from riata.model.quality import ClassQuality, TargetsQuality, quality
     from riata.reporting.terminal.summary import show_scores
@@ -90,6 +95,7 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
     from riata.training.progress import row_progress
 
     check_report(report)
+    gaps = click.get_current_context().with_resource(counting())
     clock = Stopwatch()
     model = load_model(model_file)
     with clock("opening the data"), row_progress(shows_progress(as_json)):
@@ -97,6 +103,8 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
     say_notes(rows)
     with clock("testing"), interpreting(rows), row_progress(shows_progress(as_json)):
         found = quality(model, rows)
+    for note in gaps.notes(rows.n_rows):
+        say_note(note)
     if report is not None:
         write_model_report(report, model, model_file, data, found, clock)
     if as_json:

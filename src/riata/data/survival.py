@@ -4,15 +4,21 @@ Rows of the second kind are censored: only that their time is longer is known. T
 times are positive; so a time and its event pass for one target wherever targets are read, cut, stored or sent.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from riata.data.columns.column import BadRow, as_floats, shown
+from riata.data.columns.arrow_values import values_of
+from riata.data.columns.column import BadRow, as_floats, as_strings, shown
+from riata.data.formats.filesource import is_text
+from riata.data.positive_class import as_typed
 from riata.errors import DataError
 
 ZERO_OR_ONE = "and must be 1 (it happened) or 0 (it had not happened by that time)"
+YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")  # cells of text files, as booleans
 
 SHAPE = (
     "y must be times with their events: a structured array with a field of booleans (whether the event happened) and "
@@ -33,12 +39,57 @@ def check_times(time: np.ndarray, event: np.ndarray) -> None:
         raise BadRow(row, f"the event is {event[row]:g}, {ZERO_OR_ONE}")
 
 
-def as_events(column: pa.Array, name: str) -> np.ndarray:
-    """A column that says of each row whether its event happened, as 1, 0 or NaN."""
+def event_and_value(given: Any, columns: Collection[str]) -> tuple[Any, str | None]:
+    """The column of events, or what else is given for it, and the value that says that one happened, if that is given.
+
+    'status=2' and ('status', 2) both say that it happened where 'status' is 2.
+    """
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str) and given[0] in columns:
+        return given[0], as_typed(given[1])
+    if isinstance(given, str) and given not in columns:
+        name, equals, value = given.partition("=")
+        while equals and name not in columns:  # a name may have an = itself
+            more, equals, value = value.partition("=")
+            name = f"{name}={more}"
+        if equals:
+            return name, as_typed(value)
+    return given, None
+
+
+def as_events(column: pa.Array, name: str, value: str | None = None) -> np.ndarray:
+    """A column that says of each row whether its event happened, as 1, 0 or NaN; it may be one value that says so."""
+    if value is not None:
+        return _equal(column, name, value)
+    say = f"or say which value means that it happened, as in event='{name}="
     try:
-        return as_floats(column, name)
+        events = as_floats(column, name)
     except BadRow as bad:
-        raise BadRow(bad.row, f"the event in {name!r} is {shown(column[bad.row].as_py())}, {ZERO_OR_ONE}") from None
+        found = column[bad.row].as_py()
+        raise BadRow(bad.row, f"the event in {name!r} is {shown(found)}, {ZERO_OR_ONE}; {say}{found}'") from None
+    wrong = (events != 0.0) & (events != 1.0) & ~np.isnan(events)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        if np.isin(events[~np.isnan(events)], (1.0, 2.0)).all():
+            raise BadRow(
+                row, f"column {name!r} holds 1 and 2, as R codes censored and dead: say event='{name}=2' if 2 is dead"
+            )
+        raise BadRow(row, f"the event is {events[row]:g}, {ZERO_OR_ONE}; {say}{events[row]:g}'")
+    return events
+
+
+def _equal(column: pa.Array, name: str, value: str) -> np.ndarray:
+    """1 where a column has a value, 0 where it has another, NaN where it has none."""
+    if is_text(column.type):
+        strings = as_strings(column)
+        return values_of(pc.equal(strings, pa.scalar(value, strings.type)).cast(pa.float64()))
+    numbers = as_floats(column, name)
+    try:
+        wanted = float(value.lower() in YES) if value.lower() in (*YES, *NO) else float(value)
+    except ValueError:
+        raise DataError(
+            f"{name!r} holds numbers or truths, none of which is {value!r}: say which of them is that of an event"
+        ) from None
+    return np.where(np.isnan(numbers), np.nan, (numbers == wanted).astype(np.float64))
 
 
 def is_structured(y: Any) -> bool:

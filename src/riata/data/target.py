@@ -15,6 +15,7 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
 from riata.data.columns.numbers import NumberLearner
 from riata.data.formats.filesource import is_text
+from riata.data.positive_class import with_positive_last
 from riata.data.survival import as_events, check_times
 from riata.data.trials import shares_of
 from riata.errors import DataError
@@ -28,7 +29,8 @@ TASKS = ("auto", "classification", "regression", "survival")
 class Target:
     """Which column, and its labels in order where they are classes; of times, which column says if there was an event.
 
-    Times without a column of events are negative where there was none (`riata.data.survival`). Of several targets,
+    Times without a column of events are negative where there was none (`riata.data.survival`); where that column has
+    a value other than 1 of an event, `happened` is it. Of several targets,
     which are numbers, there are `others` beside the first. Of successes, which column has the `trials` of each row.
     """
 
@@ -38,6 +40,7 @@ class Target:
     event: str | None = None
     others: tuple[str, ...] = ()
     trials: str | None = None
+    happened: str | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -58,7 +61,7 @@ class Target:
         """The column of a batch, which `encode` takes; of several targets, one of lists."""
         if self.others:
             return lists_of(batch, self.numbers)
-        return target_column(batch, self.column, self.event, self.trials)
+        return target_column(batch, self.column, self.event, self.trials, self.happened)
 
     def encode(self, column: pa.Array) -> np.ndarray:
         """Numbers as they are, labels as positions among the classes, NaN for missing values.
@@ -104,6 +107,7 @@ class Target:
             "column",
             "classes",
             *(("survival", "event") if self.survival else ()),
+            *(("happened",) if self.happened is not None else ()),
             *(("trials",) if self.trials is not None else ()),
             *(("others",) if self.others else ()),
         )
@@ -119,7 +123,7 @@ class Target:
         classes = None if own.classes is None else tuple(own.classes)
         if own.trials is not None and (own.survival or classes is not None or own.others):
             raise SchemaError("its trials are not of successes, which are numbers")
-        return cls(own.column, classes, own.survival, own.event, tuple(own.others), own.trials)
+        return cls(own.column, classes, own.survival, own.event, tuple(own.others), own.trials, own.happened)
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,7 @@ class _Plain:
     event: str | None = None
     others: list[str] = field(default_factory=list)
     trials: str | None = None
+    happened: str | None = None
 
 
 def lists_of(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.Array:
@@ -147,18 +152,21 @@ def has_target(y: np.ndarray) -> np.ndarray:
     return there
 
 
-def target_column(batch: pa.RecordBatch, column: str, event: str | None, trials: str | None = None) -> pa.Array:
+def target_column(
+    batch: pa.RecordBatch, column: str, event: str | None, trials: str | None = None, happened: str | None = None
+) -> pa.Array:
     """The target of some rows: a column, or the times in it with the signs that a column of events gives them.
 
-    Of successes, their share among the trials in another column.
+    An event happened where that column is 1, or has the value `happened`. Of successes, their share among the trials in
+    another column.
     """
     if trials is not None:
         return arrow_of(shares_of(*(as_floats(batch.column(name), name) for name in (column, trials))))
     if event is None:
         return batch.column(column)
-    time, happened = as_floats(batch.column(column), column), as_events(batch.column(event), event)
-    check_times(time, happened)
-    return arrow_of(np.where(happened == 1.0, time, -time))  # NaN where either is missing: no target
+    time, events = as_floats(batch.column(column), column), as_events(batch.column(event), event, happened)
+    check_times(time, events)
+    return arrow_of(np.where(np.isnan(events), np.nan, np.where(events == 1.0, time, -time)))  # NaN: no target
 
 
 def classes_fault(classes: Sequence[Any]) -> str | None:
@@ -232,7 +240,10 @@ class TargetLearner:
         categorical: Sequence[str] = (),
         event: str | None = None,
         trials: str | None = None,
+        positive: Any = None,
+        happened: str | None = None,
     ) -> None:
+        self.positive, self.happened = positive, happened  # of two classes, and of events
         task = "survival" if event is not None else "regression" if trials is not None else task
         self.column, self.event, self.trials, self.task = field.name, event, trials, task
         number = task == "survival" or trials is not None
@@ -243,7 +254,7 @@ class TargetLearner:
 
     def of(self, batch: pa.RecordBatch) -> pa.Array:
         """The target of some rows, which `add` takes."""
-        return target_column(batch, self.column, self.event, self.trials)
+        return target_column(batch, self.column, self.event, self.trials, self.happened)
 
     def there(self, batch: pa.RecordBatch) -> np.ndarray:
         """Which rows have a target."""
@@ -294,17 +305,20 @@ class TargetLearner:
     def target(self) -> Target:
         """The target: classes if asked for, or if it is text or boolean, or has exactly two values."""
         if self.task == "survival":
-            return Target(self.column, survival=True, event=self.event)
+            with_positive_last(None, self.positive, self.column)  # which is refused
+            if self.happened is not None and not self.numbers.largest > 0.0:
+                raise DataError(f"no row has {self.happened!r} in {self.event!r}, so that no event happened")
+            return Target(self.column, survival=True, event=self.event, happened=self.happened)
         classes = self.task == "classification" or self.text or self.boolean or len(self.labels) == 2
         if self.task == "regression" or not classes:
-            return Target(self.column, trials=self.trials)
+            return Target(self.column, with_positive_last(None, self.positive, self.column), trials=self.trials)
         check_labels(self.labels, self.column)
         ordered = sorted(self.labels)
         if self.boolean:
             ordered = [bool(label) for label in ordered]
         elif not self.text and all(map(is_whole, ordered)):
             ordered = [int(label) for label in ordered]
-        return Target(self.column, tuple(ordered))
+        return Target(self.column, with_positive_last(ordered, self.positive, self.column))
 
     def summaries(self) -> dict[str, ColumnProfile]:
         """What was found in the column."""

@@ -17,6 +17,7 @@ from riata.data.opened import opened_with
 from riata.data.opening import open as local
 from riata.data.opening.column_options import DERIVED, ColumnOptions, as_crosses, as_interactions
 from riata.data.row_marks import ROLES
+from riata.data.survival import event_and_value
 from riata.errors import OptionError
 
 OWN_WORDS = """    engine : Dask client, address or "dask", optional
@@ -136,5 +137,8 @@ def _on_dask(client: Any, source: Any, target: Any, options: dict[str, Any]) -> 
     if "interactions" in about_columns:
         about_columns["interactions"] = as_interactions(about_columns["interactions"])
     memory = parse_memory(options.get("memory"))
+    event, happened = event_and_value(options.get("event"), list(getattr(source, "columns", ())))
+    if happened is not None:
+        options, about_columns = options | {"event": event}, about_columns | {"happened": happened}
     roles = {role: options.get(role) for role in OF_ROWS} | {"target": target}
     return open_collection(client, source, roles, about_columns, options.get("encoding"), memory)

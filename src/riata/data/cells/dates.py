@@ -14,8 +14,10 @@ INSTANT = pa.timestamp("us")
 PARTS = {
     "%d": r"(?P<day>\d{1,2})", "%m": r"\d{1,2}", "%Y": r"\d{4}", "%y": r"\d{2}", "%H": r"\d{1,2}", "%M": r"\d{2}",
     "%S": r"\d{2}", "%I": r"\d{1,2}", "%p": "[AaPp][Mm]", "%b": "[A-Za-z]{3}", "%B": "[A-Za-z]{3,9}",
+    "%a": "[A-Za-z]{3}", "%A": "[A-Za-z]{6,9}",
 }  # fmt: skip
-DAY_FIRST, MONTH_FIRST = "day first", "month first"
+SOME_YEAR = r"(1[89]|2[01])\d{2}"  # that a month without a day may be of: other digits are of codes
+DAY_FIRST, MONTH_FIRST, YEAR_FIRST = "day first", "month first", "year first"
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class DateFormat(CellFormat):
     @cached_property
     def expression(self) -> str:
         """A regular expression for such dates, in which the day is a group of that name."""
-        pieces = [PARTS.get(piece) or re.escape(piece) for piece in re.split(r"(%[a-zA-Z])", self.pattern)]
+        parts = PARTS if "%d" in self.pattern else PARTS | {"%Y": SOME_YEAR}
+        pieces = [parts.get(piece) or re.escape(piece) for piece in re.split(r"(%[a-zA-Z])", self.pattern)]
         return rf"^\s*{''.join(pieces)}\s*$"
 
     @cached_property
@@ -72,17 +75,20 @@ def is_pattern(word: str) -> bool:
     return set(parts) <= PARTS.keys() and len(set(parts)) == len(parts) and not {"%Y", "%y"}.isdisjoint(parts)
 
 
-ORDERS = {"%d": DAY_FIRST, "%m": MONTH_FIRST, "%b": MONTH_FIRST, "%B": MONTH_FIRST, "%Y": "year first",
-          "%y": "year first"}  # fmt: skip
+ORDERS = {"%d": DAY_FIRST, "%m": MONTH_FIRST, "%b": MONTH_FIRST, "%B": MONTH_FIRST, "%Y": YEAR_FIRST,
+          "%y": YEAR_FIRST}  # fmt: skip
 DAYS = [
     *(f"{a}{mark}{b}{mark}{year}" for mark in "/.-" for a, b in (("%d", "%m"), ("%m", "%d")) for year in ("%Y", "%y")),
     *(f"%d{mark}{month}{mark}{year}" for mark in " -" for month in ("%b", "%B") for year in ("%Y", "%y")),
     *(f"{month} %d, %Y" for month in ("%b", "%B")),
+    *(f"{weekday}, {day} %Y" for weekday, month in (("%a", "%b"), ("%A", "%B"))
+      for day in (f"%d {month}", f"{month} %d,")),
     "%Y/%m/%d", "%Y.%m.%d",
 ]  # fmt: skip
 TIMES = ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p"]
 DAY_NUMBER = DateFormat("%Y%m%d")  # whole numbers: found apart, by the names of their columns
-DATE_FORMATS = tuple(DateFormat(day + time) for day in DAYS for time in TIMES)
+MONTH = DateFormat("%Y-%m")  # the first of it
+DATE_FORMATS = (*(DateFormat(day + time) for day in DAYS for time in TIMES), MONTH)
 
 
 @dataclass(frozen=True)

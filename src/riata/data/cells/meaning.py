@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.column_look import ColumnLook
-from riata.data.cells.dates import DAY_FIRST, DateFormat
+from riata.data.cells.dates import DAY_FIRST, YEAR_FIRST, DateFormat
 from riata.data.cells.numbers import PERCENT, PLAIN, NumberFormat
 
 WHICH_FIRST = "csv={'dates': 'day first'} or csv={'dates': 'month first'}"
@@ -39,7 +39,9 @@ def decide(looks: Mapping[str, ColumnLook], separator: str = ",") -> Meaning:
     """
     found = Meaning()
     decimals = {one.decimal for look in looks.values() for one in _settled_numbers(look)}
-    orders = {one.order for look in looks.values() for one in _settled_dates(look)}
+    orders = {one.order for look in looks.values() for one in _settled_dates(look)} - {
+        YEAR_FIRST
+    }  # others tell nothing
     against = {look.name: why for look in looks.values() if (why := _contradicted(look, decimals, orders)) is not None}
     decimals = decimals or {one.decimal for look in looks.values() if isinstance(one := look.as_known(), NumberFormat)}
     usual = {"."} if separator == "," else set()  # who writes decimal commas divides columns by something else

@@ -6,9 +6,9 @@ mirror each other, and an L1 penalty splits a coefficient between mirror images 
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,20 +17,23 @@ import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import arrow_of, filled, string_array, values_of
 from riata.data.columns.beside import Codes, one_hot
-from riata.data.columns.column import MISSING, RARE, Encoder, Learner
+from riata.data.columns.column import ENOUGH_ROWS, MISSING, RARE, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Explained, Labels, LevelSums, Total
+from riata.data.columns.gaps import MOST_LEVELS, Gap, gaps_are_counted, tell_gaps
 from riata.data.columns.hashed_names import HashedNames
 from riata.data.columns.histogram import MOST_BINS
-from riata.data.columns.levels import levels_of_rows
+from riata.data.columns.levels import LevelsOfRows, levels_of_rows
 from riata.data.columns.names import Buckets, Joined, Listed
 from riata.data.columns.seen_levels import SeenLevels
 from riata.data.columns.strings import BucketNames, GrowingNames, bucket_of, hashes_of
 from riata.scipy_later import sparse as sp
 
 RARE_ROWS = 10  # a level of fewer rows is rare, if they are
-RARE_SHARE = 0.001  # also less than this share of all rows
+RARE_SHARE = 0.01  # also less than this share of all rows; one of a single row is rare in any case
+
+MOST_OTHERS = 100  # levels of a column that a model knows beside those of its features
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,11 @@ class Category(Encoder):
     levels: tuple[str, ...]
     rare: bool
     missing: bool
-    base: str | None = None  # the other one of two levels, which has no feature
+    others: tuple[str, ...] | None = field(default=None, compare=False)  # levels without features; None: not known
     kind = "category"
+
+    def fault(self) -> str | None:
+        return "knows levels without features beside rare ones" if self.rare and self.others else None
 
     @property
     def names(self) -> Sequence[str]:
@@ -60,7 +66,10 @@ class Category(Encoder):
         if self.rare and n in places:
             return self
         levels = tuple(level for i, level in enumerate(self.levels) if i in places)
-        return replace(self, levels=levels, rare=False, missing=self.missing and n + self.rare in places)
+        left = tuple(level for i, level in enumerate(self.levels) if i not in places)
+        others = None if self.others is None or n + len(self.others) > MOST_OTHERS else (*left, *self.others)
+        missing = self.missing and n + self.rare in places
+        return replace(self, levels=levels, rare=False, missing=missing, others=others)
 
     @property
     def nonzeros(self) -> float:
@@ -68,9 +77,13 @@ class Category(Encoder):
 
     def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Codes:
         levels = levels_of_rows(columns[0])
-        n = len(self.levels)
-        found = pc.index_in(levels.strings, value_set=self._level_strings.cast(levels.strings.type))
+        n, counted = len(self.levels), gaps_are_counted()
+        known = self._known_strings if counted else self._level_strings
+        found = pc.index_in(levels.strings, value_set=known.cast(levels.strings.type))
         codes = values_of(filled(found, n if self.rare else -1)).astype(np.int32)
+        if counted:
+            self._tell_gaps(levels, codes < 0)
+            codes[codes >= n + self.rare] = -1
         if (missing := levels.missing) is not None:
             codes[missing] = self._of_missing
         return Codes(levels.of_rows(codes, self._of_missing), n + self.rare + self.missing)
@@ -80,13 +93,35 @@ class Category(Encoder):
         """The levels as Arrow has them."""
         return string_array(self.levels, pa.string())
 
+    @cached_property
+    def _known_strings(self) -> pa.Array:
+        """The same, and behind them the levels that are known and no features."""
+        return string_array((*self.levels, *(self.others or ())), pa.string())
+
     @property
     def _of_missing(self) -> int:
         """The code of a missing value."""
         return len(self.levels) + self.rare if self.missing else -1
 
+    def _tell_gaps(self, levels: LevelsOfRows, strange: np.ndarray) -> None:
+        """Tell how many rows have no level, or a strange one, which is not known."""
+        strings, n_rows = levels.strings, len(levels.strings if levels.places is None else levels.places)
+        if not self.missing:
+            null = strings.null_count if levels.places is None else int((levels.places < 0).sum())
+            tell_gaps(id(self), self.column, Gap.NO_LEVEL, n_rows, null, [])
+        if self.others is not None:
+            if levels.missing is not None:
+                strange = strange & ~levels.missing
+            count = int(levels.of_rows(strange.astype(np.int32), 0).sum())
+            examples = strings.filter(arrow_of(strange)).unique()[:MOST_LEVELS].to_pylist() if count else []
+            tell_gaps(id(self), self.column, Gap.LEVEL, n_rows, count, examples)
+
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         return one_hot(*self.part(columns, dtype), dtype)
+
+    def to_json(self) -> dict[str, Any]:
+        plain = super().to_json()
+        return {name: value for name, value in plain.items() if name != "others" or value is not None}
 
 
 @dataclass(frozen=True)
@@ -122,8 +157,11 @@ class HashedCategory(HashedNames):
 class CategoryLearner(Learner):
     """Counts levels, until there are more than max_levels; from then on it only names hash buckets."""
 
-    def __init__(self, column: str, max_levels: int, bits: int, more_to_come: bool = False) -> None:
+    def __init__(
+        self, column: str, max_levels: int, bits: int, more_to_come: bool = False, asked_for: bool = False
+    ) -> None:
         self.column, self.max_levels, self.bits, self.more_to_come = column, max_levels, bits, more_to_come
+        self.asked_for = asked_for  # then it stays a feature, even where all levels are rare
         self.seen = SeenLevels()
         self.n_missing = 0
         self.buckets: BucketNames | None = None
@@ -187,15 +225,21 @@ class CategoryLearner(Learner):
         if self.buckets is not None:
             names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.named()
             return HashedCategory(self.column, self.bits, names)
-        frequent = sorted(self.seen.of(np.flatnonzero(self.seen.rows >= _fewest(n_rows))))
+        frequent = sorted(self.seen.of(np.flatnonzero(self._frequent(n_rows))))
+        rare = len(frequent) < len(self.seen)
         if len(frequent) == len(self.seen) == 2 and self.n_missing == 0 and not self.more_to_come:
-            base, level = self.seen.of(self.seen.most_frequent(2))
-            return Category(self.column, (level,), rare=False, missing=False, base=base)
-        return Category(self.column, tuple(frequent), len(frequent) < len(self.seen), self.n_missing > 0)
+            other, level = self.seen.of(self.seen.most_frequent(2))
+            return Category(self.column, (level,), rare=False, missing=False, others=(other,))
+        return Category(self.column, tuple(frequent), rare, self.n_missing > 0, None if rare else ())
 
     def explained(self, spread: float) -> Explained | None:
         """By its features: rare levels are one group."""
-        return self.target_sums.explained(self.seen.rows >= _fewest(self.n_rows), Total(self.n_rows, spread))
+        return self.target_sums.explained(self._frequent(self.n_rows), Total(self.n_rows, spread))
+
+    def _frequent(self, n_rows: int) -> np.ndarray:
+        """Which levels, by places, are features of their own."""
+        frequent: np.ndarray = self.seen.rows >= fewest_rows(n_rows)
+        return frequent if frequent.any() or not self.asked_for else np.ones_like(frequent)
 
     def summary(self) -> ColumnProfile:
         most = self.seen.most_frequent(max(3, MOST_BINS))
@@ -207,6 +251,6 @@ class CategoryLearner(Learner):
         )  # fmt: skip
 
 
-def _fewest(n_rows: int) -> float:
+def fewest_rows(n_rows: int) -> float:
     """The rows of a level that is not rare, at least."""
-    return min(RARE_ROWS, RARE_SHARE * n_rows)
+    return max(2.0, min(RARE_ROWS, RARE_SHARE * n_rows)) if n_rows >= ENOUGH_ROWS else 1.0

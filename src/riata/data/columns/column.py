@@ -23,6 +23,7 @@ from riata.errors import DataError
 from riata.scipy_later import sparse as sp
 
 MISSING, RARE = "(missing)", "(rare)"
+ENOUGH_ROWS = 20  # fewer tell nothing of a column: it is taken as it is
 
 
 class BadRow(DataError):

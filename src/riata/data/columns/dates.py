@@ -14,6 +14,7 @@ from riata.data.columns.beside import one_hot
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
+from riata.data.columns.gaps import Gap, gaps_are_counted, tell_gaps
 from riata.data.columns.row_order import Order
 from riata.scipy_later import sparse as sp
 
@@ -21,7 +22,9 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 PARTS = {"month": 13, "weekday": 7, "hour": 24}  # with the number of codes
 SECONDS_PER_DAY = 86_400.0
 MIDNIGHT = "T00:00:00"  # of days without a time
+FIRST_DAY = "1970-01-01T"  # of times of day
 INSTANT = pa.timestamp("us")
+ONE_DAY = pa.scalar(86_400_000_000, pa.duration("us"))
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Date(Encoder):
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         instants = as_instants(columns[0], self.column)
         null = values_of(instants.is_null())
+        if gaps_are_counted():
+            tell_gaps(id(self), self.column, Gap.NUMBER, len(null), int(null.sum()), [])
         days = np.where(null, self.mean, days_of(instants)) - self.origin
         blocks = [sp.csr_array(days[:, None].astype(dtype))]
         for part, codes in self.parts.items():
@@ -79,6 +84,8 @@ class DateLearner(Learner):
         self.weight = self.mean = 0.0
         self.least, self.largest = np.inf, -np.inf
         self.seen = {part: np.zeros(n, dtype=bool) for part, n in PARTS.items()}
+        self.on_first = self.on_last = True  # whether all are on the first, or on the last, day of a month
+        self.of_day = False  # whether these are times of day
         self.order, self.bins = Order(), BinSums()
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
@@ -95,11 +102,17 @@ class DateLearner(Learner):
         self.least, self.largest = min(self.least, days.min()), max(self.largest, days.max())
         self.weight += weight.sum()
         self.mean += weight @ (days - self.mean) / self.weight
+        self.of_day = pa.types.is_time(columns[0].type)
+        self.on_first = self.on_first and bool(pc.all(pc.equal(pc.day(instants), 1)).as_py())
+        if self.on_last:
+            self.on_last = bool(pc.all(pc.equal(pc.day(pc.add(instants, ONE_DAY)), 1)).as_py())
         for part, seen in self.seen.items():
             seen[part_of(instants, part)[valid]] = True
 
     def merge(self, later: Self) -> None:
         self.n_missing += later.n_missing
+        self.on_first, self.on_last = self.on_first and later.on_first, self.on_last and later.on_last
+        self.of_day = self.of_day or later.of_day
         self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
         if later.weight > 0:
             self.weight += later.weight
@@ -111,12 +124,16 @@ class DateLearner(Learner):
 
     def encoder(self, n_rows: int) -> Date:
         parts = {part: np.flatnonzero(seen).tolist() for part, seen in self.seen.items() if seen.sum() > 1}
+        if self.on_first or self.on_last:  # of months or years: on which weekday that is, is chance
+            parts.pop("weekday", None)
         origin = int(np.floor(self.least)) if self.weight else 0
         return Date(self.column, origin, float(self.mean), parts, self.n_missing > 0)
 
     def summary(self) -> ColumnProfile:
         ends = [str(np.datetime64(int(d * SECONDS_PER_DAY), "s")) for d in (self.least, self.largest) if np.isfinite(d)]
-        if all(end.endswith(MIDNIGHT) for end in ends):
+        if self.of_day:
+            ends = [end.removeprefix(FIRST_DAY) for end in ends]
+        elif all(end.endswith(MIDNIGHT) for end in ends):
             ends = [end.removesuffix(MIDNIGHT) for end in ends]
         if not ends:
             return ColumnProfile("date", self.n_missing)

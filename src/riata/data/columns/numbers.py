@@ -11,6 +11,7 @@ import pyarrow as pa
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_floats
 from riata.data.columns.column_profile import Bins, ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
+from riata.data.columns.gaps import Gap, gaps_are_counted, tell_gaps
 from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.columns.row_order import RowNumbers
 from riata.data.formats.source import Source
@@ -44,6 +45,8 @@ class Number(Encoder):
             null = np.isnan(values)
             values = np.where(null, self.mean, values)
             check_finite(values, self.column)
+        if gaps_are_counted():
+            tell_gaps(id(self), self.column, Gap.NUMBER, len(values), 0 if null is None else int(null.sum()), [])
         if not self.missing:
             return values.astype(dtype, copy=False)[:, None]
         both = np.zeros((2, len(values)), dtype)  # one after the other, as they are put beside those of other columns

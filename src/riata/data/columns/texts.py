@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from riata.data.budget import MOST_WORDS_COUNTED
 from riata.data.columns.arrow_values import arrow_of, bytes_array, string_array
-from riata.data.columns.column import Encoder, Learner, as_strings
+from riata.data.columns.column import ENOUGH_ROWS, Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
 from riata.data.columns.hashed_names import HashedNames
@@ -28,7 +28,7 @@ from riata.kernels.text_hashing import look_up, make_table, rows_with
 from riata.scipy_later import sparse as sp
 
 ROOM = 8  # how many times the size of the vocabulary is kept while counting, where there is memory for it
-RARE_ROWS = 5  # a word of fewer rows does not become a feature, if they are less than one per cent
+RARE_ROWS = 5  # a word of fewer rows does not become a feature, if they are less than one per cent, or one row
 BYTES_AT_ONCE = 2  # of text whose words are counted together, for each word that there is room for
 SPELLED_AT_ONCE = 10_000  # words that are objects at the same time
 PROSE_WORDS = 4  # values of more words, on average, that hardly repeat are free text
@@ -229,7 +229,7 @@ class TextLearner(Learner):
             return HashedText(
                 self.column, asked.bits, dict(buckets.named().items()), rules.ngrams, rules.stop_words, per_row=per_row
             )
-        fewest = min(RARE_ROWS, 0.01 * n_rows) if asked.min_rows is None else asked.min_rows
+        fewest = _fewest_rows(n_rows) if asked.min_rows is None else asked.min_rows
         chosen = order[self.rows[order] >= fewest][: asked.max_words]
         rows_of = dict(zip(self._names(chosen), self.rows[chosen].tolist(), strict=True))
         words = tuple(sorted(rows_of))
@@ -241,6 +241,11 @@ class TextLearner(Learner):
     def summary(self) -> ColumnProfile:
         top = np.argsort(-self.rows, kind="stable")[:3]
         return ColumnProfile("text", self.n_missing, levels=len(self.hashes), most_frequent=self._names(top))
+
+
+def _fewest_rows(n_rows: int) -> float:
+    """The rows of a word that becomes a feature, at least, where nothing was said of them."""
+    return max(2.0, min(RARE_ROWS, 0.01 * n_rows)) if n_rows >= ENOUGH_ROWS else 1.0
 
 
 def _spelled_as_found(found: Found, first: np.ndarray, which: np.ndarray) -> pa.Array:

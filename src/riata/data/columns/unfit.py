@@ -3,17 +3,18 @@
 Few rows tell nothing: with less than `ENOUGH_ROWS` every column is taken as it is.
 """
 
+import math
 import re
 from typing import NamedTuple
 
 from riata.data.cells.column_look import SOME_NUMBER
 from riata.data.cells.matching import matching
-from riata.data.columns.categories import Category
-from riata.data.columns.column import Encoder
+from riata.data.columns.categories import Category, HashedCategory, fewest_rows
+from riata.data.columns.column import ENOUGH_ROWS, Encoder
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.row_order import UNIQUE
+from riata.data.columns.texts import Text
 
-ENOUGH_ROWS = 20
 LEAK = 0.5  # a column that alone explains more of the target than this is pointed out
 COPY = 0.9995
 TELLS = 0.95  # and one that explains more than this of one among several classes
@@ -28,8 +29,8 @@ class Unfit(NamedTuple):
     left_out: bool
 
 
-def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
-    """What there is to say against a column, if anything; whatever the target is."""
+def unfit(name: str, found: ColumnProfile, n_rows: int, encoder: Encoder) -> Unfit | None:
+    """What there is to say against a column with this encoder, if anything; whatever the target is."""
     n_valid = n_rows - found.missing
     if n_rows < ENOUGH_ROWS or found.type not in ("number", "category", "date", "text"):
         return None
@@ -49,6 +50,23 @@ def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
             f"column {name!r} has another value in nearly every row, as an identifier has, of which nothing can be "
             f"learnt for other rows: left out{kept} (categorical=[{name!r}] keeps it{_words_of(name, found)})",
             True,
+        )
+    if isinstance(encoder, Category) and encoder.rare and not encoder.levels:
+        kept = ", but for whether there is one" if found.missing else ""
+        most = math.ceil(fewest_rows(n_rows)) - 1
+        rows = "one row" if most == 1 else f"{most} rows at most"
+        return Unfit(
+            f"column {name!r} has {found.levels:,} levels of {rows} each, too few to learn from: left out{kept} "
+            f"(categorical=[{name!r}] keeps it{_words_of(name, found)})",
+            True,
+        )
+    if isinstance(encoder, Text) and not encoder.words:
+        return Unfit(f"column {name!r} has no word in rows enough to learn from: left out", True)
+    if isinstance(encoder, HashedCategory):
+        return Unfit(
+            f"column {name!r} has about {found.distinct:,} levels in {n_rows:,} rows: hashed into "
+            f"{2**encoder.bits:,} features; if it is an identifier, drop it {_dropping(name)}",
+            False,
         )
     if found.numbers_rows and named_as_id(name):
         return Unfit(f"column {name!r} numbers the rows: left out (unless it is named among the features)", True)

@@ -33,6 +33,7 @@ def open_array(
     names: Sequence[str] | None = None,
     need_target: bool = True,
     marks: Mapping[str, Any] | None = None,
+    positive: Any = None,
 ) -> InMemory:
     """The dataset of an array or a SciPy matrix: not copied if it is of floats and canonical, checked to be finite.
 
@@ -94,7 +95,7 @@ def open_array(
         weights = trials if weights is None else weights * trials
     if (events := numbers("event")) is not None:
         column, task = _with_events(column, events), "survival"
-    learner = TargetLearner(pa.field(TARGET, column.type), task)
+    learner = TargetLearner(pa.field(TARGET, column.type), task, positive=positive)
     counted = np.arange(n_rows) if weights is None else np.flatnonzero(weights)  # others are as if they were not there
     column = column.take(pa.array(counted))
     try:

@@ -1,6 +1,6 @@
 """What is asked of one opening, as one frozen object: the arguments of `riata.open`, which travel together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from riata.data.formats.sampled_negatives import as_share
 from riata.data.offset import one_of
 from riata.data.opening.column_options import ColumnOptions, as_crosses, as_interactions, as_names
 from riata.data.opening.sources import Reading
+from riata.data.survival import event_and_value
 from riata.data.target import TASKS
 from riata.errors import OptionError
 
@@ -54,6 +55,7 @@ class Asked:
     n_features: int | None
     need_target: bool
     sample_negatives: float | None = None
+    happened: str | None = None  # the value of `event` that says so, see `with_event`
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
@@ -78,6 +80,11 @@ class Asked:
         """Target, weight, offset and marks: each a column, an array or a file of its own."""
         return {"target": self.target, **self.beside, **self.marks}
 
+    def with_event(self, columns: Collection[str]) -> "Asked":
+        """The same, where it is known which columns there are: status=2 is the value 2 of the column 'status'."""
+        event, happened = event_and_value(self.event, columns)
+        return self if happened is None else replace(self, event=event, happened=happened)
+
     @property
     def beside(self) -> dict[str, Any]:
         """What is given for every row beside its features and its target."""
@@ -98,7 +105,14 @@ class Asked:
     def settled_by_encoding(self) -> dict[str, Any]:
         """What rows that were encoded before cannot be asked any more."""
         target = self.target if self.need_target else None
-        return self.roles | {"target": target, **self.columns._asdict(), "task": self.task}
+        return self.roles | {
+            "target": target, **self.columns._asdict(), "task": self.task, "positive": self.positive
+        }  # fmt: skip
+
+    @property
+    def positive(self) -> Any:
+        """The label of one of two classes, where it is given."""
+        return self.column_rules.get("positive")
 
     def reading(self) -> Reading:
         """How files are to be read."""
@@ -121,7 +135,7 @@ class Asked:
             features=None if features is None else as_names(features),
             drop=as_names(drop), categorical=as_names(categorical), text=as_names(text), crosses=as_crosses(crosses),
             interactions=as_interactions(interactions),
-            task=self.task, on_error=self.on_error, words_counted=words_counted(self.memory),
+            task=self.task, happened=self.happened, on_error=self.on_error, words_counted=words_counted(self.memory),
             **{**self.column_rules, **roles},
         )  # fmt: skip
 

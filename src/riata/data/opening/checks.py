@@ -8,7 +8,9 @@ from riata.data.encoding import Encoding
 from riata.data.formats.source import TARGET
 from riata.data.offset import Offset
 from riata.data.opening.column_options import as_interactions, pairs_of
+from riata.data.positive_class import with_positive_last
 from riata.data.row_marks import ROLES
+from riata.data.survival import event_and_value
 from riata.data.target_names import named_targets
 from riata.errors import DataError, OptionError
 
@@ -55,6 +57,9 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         if target is not None and target.survival:
             return value in ("auto", "survival")
         return value in ("auto", "regression" if target is None or target.classes is None else "classification")
+    if name == "positive":
+        classes = encoding.target.classes if encoding and encoding.target else None
+        return classes is not None and with_positive_last(classes, value, "the target") == tuple(classes)
     if not isinstance(value, str | list | tuple):
         return False  # an array, where the rows have their own
     if encoding is None or not value:
@@ -67,7 +72,10 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
     if name == "trials":
         return encoding.target is not None and value == encoding.target.trials
     if name == "event":
-        return encoding.target is not None and value == encoding.target.event
+        if encoding.target is None:
+            return False
+        event, happened = event_and_value(value, [encoding.target.event or ""])
+        return event == encoding.target.event and happened in (None, encoding.target.happened)
     if name == "weight":
         return value == encoding.weight
     if name in ("offset", "exposure"):

@@ -56,7 +56,8 @@ class ColumnLearners:
         options = self.options
         if options.hashed:
             return LevelsLearner(name)
-        return CategoryLearner(name, self._most_levels, options.level_bits, self.source.partial)
+        asked_for = name in {*options.categorical, *(options.features or ())}
+        return CategoryLearner(name, self._most_levels, options.level_bits, self.source.partial, asked_for)
 
     def _names(self, name: str) -> Learner:
         if self.options.hashed:

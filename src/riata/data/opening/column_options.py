@@ -21,7 +21,7 @@ from riata.errors import DataError, OptionError
 
 ALL_PAIRS = (("all",),)  # of all columns that are features
 LEVEL_BITS, NAME_BITS = 16, 20  # of hash buckets
-DERIVED = {"words_counted", "more_targets"}  # options that follow from others: nobody is asked for them
+DERIVED = {"words_counted", "more_targets", "happened"}  # options that follow from others: nobody is asked for them
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class ColumnOptions:
     target: str | None = None
     more_targets: tuple[str, ...] = ()  # beside the first, where there are several
     event: str | None = None  # of times, whether they are those of an event
+    happened: str | None = None  # the value in it that says so, where that is not 1
     trials: str | None = None  # of successes, among how many
     weight: str | None = None
     offset: str | None = None
@@ -45,6 +46,7 @@ class ColumnOptions:
     categorical: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     task: str = "auto"
+    positive: Any = None  # the label of one of two classes
     max_levels: int = 10_000
     max_words: int = 50_000
     ngrams: int = 1

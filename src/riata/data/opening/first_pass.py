@@ -82,9 +82,11 @@ class FirstPass:
         if options.more_targets:
             self.target = TargetsLearner([source.schema.field(name) for name in options.targets])
         elif options.target is not None:
+            field = source.schema.field(options.target)
             self.target = TargetLearner(
-                source.schema.field(options.target), options.task, options.categorical, options.event, options.trials
-            )
+                field, options.task, options.categorical, options.event, options.trials, options.positive,
+                options.happened,
+            )  # fmt: skip
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 
     def begin(self, batch: pa.RecordBatch) -> None:
@@ -187,7 +189,7 @@ class FirstPass:
                 if too_many or not left_out.isdisjoint(of):
                     continue  # what is no feature has no interactions, unless they are named
             encoder = learner.encoder(self.n_rows)
-            judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
+            judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows, encoder)
             constant = isinstance(learner, NumberLearner) and learner.least == learner.largest  # maybe by rounding
             if judged is None or not judged.left_out or constant:
                 learner.check_sizes(self.source)

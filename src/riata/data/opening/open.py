@@ -80,9 +80,10 @@ def open_data(
         A column by name (by number in a bare array), an array of one value per row, or a file of its own. A list of
         columns, or an array of several, is of several targets, numbers that are predicted at once. A structured array
         of booleans and numbers is of events and their times, as scikit-survival has them.
-    event : str, array or path
+    event : str, tuple, array or path
         Where the target is a time: 1 in rows whose event happened then, 0 in those of which no more is known than that
-        it had not happened by then. The task is then "survival".
+        it had not happened by then. A column may have other values: "status=2", or ("status", 2), says that it happened
+        in rows whose status is 2, and in no others. The task is then "survival".
     trials : str, array or path
         Where the target counts successes: the number of trials of each row, among which they are (loss "binomial").
     offset : str, array or path
@@ -110,6 +111,9 @@ def open_data(
     task : {"auto", "classification", "regression", "survival"}
         What the target is; for "survival" without `event`, times that are negative where no event happened. "auto":
         classes if it is text or boolean, or has exactly two values.
+    positive : label, optional
+        Which of two classes is the positive one, for which positive coefficients and `threshold` speak: the last in
+        order by default. It becomes the last of the classes.
     memory : str or int, default="512MB"
         Budget. Data that needs less than a quarter of it is loaded into memory.
     cache : bool or folder, default=True
@@ -202,7 +206,7 @@ def _open_by_name(source: str, asked: Asked) -> Dataset:
     )
     name, _, split = source.partition(":")
     X, y, names = getattr(datasets, DATASETS[name])(split or "train")
-    return open_array(X, y, asked.beside, asked.task, list(map(str, names)), marks=asked.marks)
+    return open_array(X, y, asked.beside, asked.task, list(map(str, names)), marks=asked.marks, positive=asked.positive)
 
 
 def _open_array(source: Any, asked: Asked) -> Dataset:
@@ -213,5 +217,7 @@ def _open_array(source: Any, asked: Asked) -> Dataset:
         asked.columns._asdict(),
         "an array has no names of columns; give a data frame, or choose among its columns yourself",
     )
-    rows = open_array(source, asked.target, asked.beside, asked.task, None, asked.need_target, asked.marks)
+    rows = open_array(
+        source, asked.target, asked.beside, asked.task, None, asked.need_target, asked.marks, asked.positive
+    )
     return check_width(rows, asked.n_features)

@@ -83,6 +83,7 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
         return converted.load() if converted.n_bytes <= in_memory_bytes(asked.memory) else converted
     if asked.encoding is not None and asked.need_target:
         _check_answers(rows, source, asked.target, asked.encoding)
+    asked = asked.with_event(rows.schema.names)
     rows, roles = with_roles(rows, asked.roles, reading, asked.need_target)
     if roles.get("more_targets"):
         refuse_given(
@@ -147,7 +148,9 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
         rows = UnstoredStream(rows, _first_rows(rows, asked.memory), columns)
     encoding = asked.encoding
     if encoding is not None and encoding.target is not None and roles["event"] is not None:
-        encoding = replace(encoding, target=replace(encoding.target, event=roles["event"], survival=True))
+        happened = encoding.target.happened if roles["event"] == encoding.target.event else None
+        target = replace(encoding.target, event=roles["event"], survival=True, happened=asked.happened or happened)
+        encoding = replace(encoding, target=target)
     if encoding is not None and encoding.target is not None and roles["trials"] is not None:
         encoding = replace(encoding, target=replace(encoding.target, trials=roles["trials"]))
     if encoding is not None and roles["weight"] is not None:

@@ -8,10 +8,16 @@ from riata.data.opening.column_options import ColumnOptions
 from riata.data.opening.profile import Profile
 from riata.data.opening.profile_cache import profile_of
 from riata.data.target import GrowingTarget, Target
+from riata.errors import OptionError
 
 
 def profile_of_stream(rows: UnstoredStream, options: ColumnOptions, batch_rows: int, n_features: int | None) -> Profile:
     """The profile of the first rows of a stream, which may not have all labels and features yet."""
+    if options.positive is not None:
+        raise OptionError(
+            "the classes of a stream that is read once are in the order of their names: leave positive out, or keep "
+            "the stream (without one_pass, follow and cache=False)"
+        )
     profile = profile_of(rows.first, options, batch_rows)
     profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, options.task))
     profile.notes += _width_note(profile.encoding, n_features)
