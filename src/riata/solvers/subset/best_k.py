@@ -92,9 +92,7 @@ def _quadratic_iterates(model: LocalQuadratic, k: int, rounds: Iterator[Round], 
     return None
 
 
-def _bound(
-    model: LocalQuadratic, size: Size, objective: float, gains: np.ndarray, proof: SwapOptimal | None
-) -> Bound:
+def _bound(model: LocalQuadratic, size: Size, objective: float, gains: np.ndarray, proof: SwapOptimal | None) -> Bound:
     if proof is not None and proof.compares_all and model.problem.limit is None:
         better = 0.5 * max(0.0, gains.max(initial=0.0))  # gains too small for a change
         return GlobalBound(size.k, max(0.0, objective - better), objective, model.problem.counted)

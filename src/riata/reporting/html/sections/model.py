@@ -32,6 +32,7 @@ def model_section(facts: Facts) -> Section:
         n_shown=len(shown),
         n_chosen=len(model.names),
         intercepts=[(_label(model, i), short(b, 6), repr(float(b))) for i, b in enumerate(model.intercept)],
+        of_risks=model.task == "survival",
         stability=facts.stability,
         warnings=_warnings(facts),
         by_class=_by_class(facts) if len(model.intercept) > MOST_BARS_OF else None,
