@@ -220,6 +220,9 @@ def test_rows_as_they_come_refuse_the_weight_of_a_class_that_cannot_come(rng):
 def test_partial_fit_refuses_what_a_stream_cannot_have(table):
     X, y = table
     assert not hasattr(riata.SparseRegressor(), "partial_fit")
+    with pytest.raises(AttributeError) as caught:
+        _ = riata.SparseRegressor().partial_fit
+    assert "needs a solver that learns row by row, such as solver='online'" in str(caught.value.__cause__)
     refused = {
         "standardize=False": {"standardize": True, "alpha": 0.1},
         "give partial_fit an alpha": {"alpha_ratio": 0.1},

@@ -177,6 +177,17 @@ def test_a_residual_above_its_tolerance_proves_nothing():
 MODEL, LATER = PathModel("k", 3, 3), PathModel("k", 5, 5)
 SCORES = Scores("mse", ScoredOn.FOLDS, 5)
 CHOICES = [
+    *(
+        (
+            choice,
+            "no feature helps on rows that were held out: the model is a constant, which has the least mean squared "
+            "error over 5 folds, 1.25",
+        )
+        for choice in (
+            LeastScore(PathModel("k", 0, 0), SCORES, 1.25),
+            WithinOneStandardError(PathModel("k", 0, 0), SCORES, 1.25, 0.5, PathModel("k", 0, 0), 1.25),
+        )
+    ),
     (LeastScore(MODEL, SCORES, 1.25), "k = 3 has the least mean squared error, 1.25, over 5 folds"),
     (
         LeastScore(PathModel("alpha", 0.125, 1), Scores("mse", ScoredOn.HELD_OUT_ROWS, 30), 1.25, True),

@@ -47,7 +47,7 @@ def _warnings(facts: Facts) -> list[str]:
         return []
     said = []
     if found.separated:
-        said.append(about_separated([label(one) for one in found.separated], len(facts.model.intercept) > 1))
+        said.append(about_separated([label(one) for one in found.separated], facts.model))
     if found.unlimited:
         said.append(about_unlimited(found.unlimited))
     return said
