@@ -24,6 +24,7 @@ from riata.matrices.host import as_matrix
 from riata.model.decisions import decide
 from riata.model.hazard import BaselineHazard, given_strata
 from riata.model.model_file import the_document_in, write_document
+from riata.model.model_words import in_a_line, in_lines
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
 
@@ -51,6 +52,12 @@ class Model:
     hazard: BaselineHazard | None = None  # of times to an event
     threshold: float | None = None  # of two classes, the least probability of the second at which it is predicted
     targets: list[str] | None = None  # the names of several targets, each of which has a margin
+
+    def __repr__(self) -> str:
+        return in_a_line(self)
+
+    def __str__(self) -> str:
+        return in_lines(self)
 
     @property
     def link_function(self) -> Link:

@@ -83,7 +83,7 @@ def _about_digits(data: Dataset, columns: tuple[int, ...]) -> str:
 def _of_all_at_most(spec: Spec, data: Dataset, warn: Warn) -> Spec:
     """A k of no more features than there are, with a note where more were asked for: a search may try any."""
     most = spec.n_choices(data.n_features)
-    if not isinstance(spec.k, Integral) or not 1 <= most < spec.k:
+    if not isinstance(spec.k, Integral) or not 1 <= most < int(spec.k):
         return spec
     warn(f"k={spec.k} is more than the {most} {spec.counted} there are: the model may have all of them")
     return replace(spec, k=most)

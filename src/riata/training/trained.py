@@ -12,6 +12,7 @@ from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.hazard import BaselineHazard
 from riata.model.model import Model
+from riata.model.model_words import in_a_line
 from riata.model.training_facts import TrainingFacts
 from riata.outcome.choice_sentences import why_all_chosen
 from riata.outcome.choices import LastWithinSize
@@ -101,6 +102,9 @@ class Trained:
     n_crossing: int | None = None  # of several quantiles: training rows in which they cross
     leads: Leads | None = None  # for an exact fit, by an online solver
     learner: Any = None  # of a stream, which can go on from here
+
+    def __repr__(self) -> str:
+        return f"<Trained by solver {self.solver!r}: {in_a_line(self.to_model())[1:]}"
 
     @property
     def task(self) -> str:

@@ -100,9 +100,9 @@ def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, option
     proof = SwapOptimal(k, n_others, len(chosen), problem.counted, n_refitted)
     lowest = fit.objective
     if better is None and k == 1 and 0 < n_others <= CHECKED:  # so few are all fitted, and the best is known
-        best = _best_other(problem, fit, options)
-        better = best if best.objective < fit.objective - MIN_GAIN * unit else None
-        lowest, proof = min(lowest, best.objective), replace(proof, n_refitted=None)
+        other = _best_other(problem, fit, options)
+        better = other if other.objective < fit.objective - MIN_GAIN * unit else None
+        lowest, proof = min(lowest, other.objective), replace(proof, n_refitted=None)
     if proof.compares_all and problem.limit is None:
         return better, proof, gains, lambda: GlobalBound(k, lowest, fit.objective, problem.counted)
     return better, proof, gains, bound
