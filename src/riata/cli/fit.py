@@ -94,7 +94,7 @@ def fit(
         how_certain = certainty(trained, rows, halvings, clock, Notes(quiet))
         write_fit_report(
             report, trained, data, quality=scores.test, test=test_data, stability=how_certain,
-            on_training=scores.train, clock=clock,
+            on_training=None if rows.is_summary else scores.train, clock=clock,
         )  # fmt: skip
     if as_json:
         click.echo(json.dumps(summary))
