@@ -23,6 +23,7 @@ FILES = {
     "broken.parquet": "PAR1 this is not parquet",
     "broken.npz": "this is not a zip",
     "unknown.xyz": "1 2 3",
+    "dates.csv": "a,day,name,y\n1,2024-01-05,ann,3\n2,2024-02-07,bob,5\n3,2024-03-09,cy,4\n",
 }
 FIT = ["--target", "y", "--alpha", "0.1"]
 REGRESSION = [*FIT, "--task", "regression"]
@@ -46,9 +47,15 @@ CASES = {
     "target as trials": (["fit", "good.csv", *FIT, "--trials", "y"], "'y' is the target, and cannot be"),
     "target as offset": (["fit", "good.csv", *FIT, "--offset", "y"], "'y' is the target, and cannot be"),
     "bounds twice": (["fit", "good.csv", *FIT, "--bound", "a=0..", "--bound", "a=..1"], "is given twice for 'a'"),
-    "no target named": (["fit", "good.csv", "--alpha", "1"], "needs a target"),
+    "no target named": (["fit", "good.csv", "--alpha", "1"], "say which column to predict, --target COLUMN; there are"),
+    "target of dates": (["fit", "dates.csv", "--target", "day", "--k", "1"], "'day' holds dates, and a target must be"),
+    "weights of words": (["fit", "dates.csv", *FIT, "--weight", "name"], "'name' holds 'ann', and weights must be"),
+    "quantiles with k": (
+        ["fit", "good.csv", "--target", "y", "--k", "1", "--loss", "quantile:0.9"],
+        "'quantile:0.9' goes with alpha, or with k and --solver online",
+    ),
+    "more folds than rows": (["fit", "good.csv", "--target", "y", "--alpha", "auto"], "there are 4: take --cv 4"),
     "k below 1": (["fit", "good.csv", "--target", "y", "--k", "0"], "k must lie between 1 and"),
-    "k above d": (["fit", "good.csv", "--target", "y", "--k", "3"], "number of features, 2"),
     "k not whole": (["fit", "good.csv", "--target", "y", "--k", "1.5"], "1.5"),
     "negative alpha": (["fit", "good.csv", "--target", "y", "--alpha", "-1"], "alpha must be zero or more"),
     "NaN alpha": (["fit", "good.csv", "--target", "y", "--alpha", "nan"], "alpha must be zero or more"),

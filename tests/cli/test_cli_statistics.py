@@ -160,3 +160,19 @@ def test_statistics_are_of_one_target_and_its_columns(tmp_path, wish):
     assert "chosen already" in done.output
     done = riata("fit", tmp_path / "s.npz", "--k", "2", "--out", tmp_path / "m.json", "--device", "cuda")
     assert "no rows to send to a GPU" in done.output
+
+
+@pytest.mark.parametrize("options", [("--k", "2"), ("--alpha", "0.3", "--no-intercept")], ids=str)
+def test_statistics_know_the_scores_of_squares(days, options):
+    assert riata("statistics", days / "both.npz", days / "all.npz").exit_code == 0
+    fit = "--task", "regression", *options, "--json", "--out", days / "model.json"
+    of_rows, of_sums = (json.loads(riata("fit", days / name, *fit).stdout) for name in ("both.npz", "all.npz"))
+    for name in ("r2", "rmse", "mse"):
+        assert_allclose(of_sums["train"][name], of_rows["train"][name], rtol=1e-6)
+        assert_allclose(of_sums["baseline"]["train"][name], of_rows["baseline"]["train"][name], rtol=1e-6, atol=1e-12)
+    assert of_sums["train"]["mae"] is None
+    page = days / "page.html"
+    done = riata("fit", days / "all.npz", "--task", "regression", *options, "--report", page, "--out", days / "m.json")
+    assert done.exit_code == 0, done.output
+    assert "training rows (80)" in done.output
+    assert "How good it is" not in page.read_text()

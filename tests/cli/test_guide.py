@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from riata.cli import main
 from riata.cli.command import Option
 from riata.cli.config import take_config
+from riata.model.model import load_model
 from riata.reporting.terminal.wording import as_typed
 from riata.training.parameters import PARAMETERS, Heading
 
@@ -209,10 +210,18 @@ def test_every_command_ends_with_what_one_would_do_next(here):
 def test_a_model_that_nobody_named_replaces_only_its_like(here):
     assert riata("fit", "t.csv", "--target", "price", "--k", "2", "--quiet").exit_code == 0
     assert riata("fit", "t.csv", "--target", "price", "--k", "1", "--quiet").exit_code == 0
-    done = riata("fit", "t.csv", "--target", "cost", "--k", "1")
+    assert riata("fit", "t.csv", "--target", "cost", "--k", "1", "--quiet").exit_code == 0
+    assert riata("fit", "t.csv", "--target", "cost", "--k", "2", "--quiet").exit_code == 0
+    assert load_model("t.riata.json").training.target == "price"
+    assert load_model("t.cost.riata.json").training.target == "cost"
+    (here / "other").mkdir()
+    (here / "other" / "t.csv").write_text((here / "t.csv").read_text())
+    done = riata("fit", "other/t.csv", "--target", "cost", "--k", "1")
     assert done.exit_code == 2
     assert "t.riata.json holds a model of 'price' from t.csv: say where to save this one with --out" in done.output
     assert riata("fit", "t.csv", "--target", "cost", "--k", "1", "--out", "t.riata.json").exit_code == 0
+    done = riata("fit", "t.csv", "--target", "price", "--k", "-3")
+    assert "k must lie between 1 and" in done.output
     (here / "t.riata.json").write_text("my notes")
     done = riata("fit", "t.csv", "--target", "cost", "--k", "1")
     assert done.exit_code == 2

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, TweedieRegressor
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -220,6 +220,9 @@ def test_rows_as_they_come_refuse_the_weight_of_a_class_that_cannot_come(rng):
 def test_partial_fit_refuses_what_a_stream_cannot_have(table):
     X, y = table
     assert not hasattr(riata.SparseRegressor(), "partial_fit")
+    with pytest.raises(AttributeError) as caught:
+        _ = riata.SparseRegressor().partial_fit
+    assert "needs a solver that learns row by row, such as solver='online'" in str(caught.value.__cause__)
     refused = {
         "standardize=False": {"standardize": True, "alpha": 0.1},
         "give partial_fit an alpha": {"alpha_ratio": 0.1},
@@ -400,3 +403,22 @@ def test_a_target_that_cannot_be_learnt_is_refused_in_a_sentence(rng, estimator,
     X = pd.DataFrame(X, columns=["a", "b"]).assign(c="level") if as_frame else X
     with pytest.raises(DataError, match=sentence):
         estimator(k=1).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["regression", "two classes", "three classes"])
+def test_a_k_above_the_number_of_features_takes_all_of_them(rng, kind):
+    X = rng.normal(size=(90, 3))
+    z = X @ [1.0, -1.0, 0.5] + rng.normal(size=90)
+    model = riata.SparseRegressor() if kind == "regression" else riata.SparseClassifier(ridge=0.01)
+    y = z if kind == "regression" else np.digitize(z, [0.0] if kind == "two classes" else [-0.5, 0.5])
+    with pytest.warns(UserWarning, match="k=9 is more than the 3 features there are"):
+        above = clone(model).set_params(k=9).fit(X, y)
+    assert_allclose(above.coef_, clone(model).set_params(k=3).fit(X, y).coef_)
+
+
+def test_a_grid_of_k_may_go_beyond_the_features(rng):
+    X = rng.normal(size=(60, 3))
+    search = GridSearchCV(riata.SparseRegressor(), {"k": np.array([1, 3, 5])}, cv=3, error_score="raise")
+    with pytest.warns(UserWarning, match="k=5 is more than the 3 features there are"):
+        search.fit(X, X[:, 0] + 0.1 * rng.normal(size=60))
+    assert search.best_params_["k"] in (1, 3, 5)

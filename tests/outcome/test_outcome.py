@@ -54,10 +54,13 @@ EXAMPLES = [
         "no model of 3 features can be more than 1 % better: 0 of 40 features were ruled out, 0 proved in, and the "
         "other models were searched in 5 parts",
     ),
-    (proofs.RefittedSupports(1), "the features are the best of a local model of the loss, refitted, which is no proof"),
-    (
-        proofs.RefittedSupports(2),
-        "the features are the better of those of two local models of the loss, refitted, which is no proof",
+    *(
+        (
+            proofs.RefittedSupports(n),
+            "a quick search along the path came to its end, without a proof; a fit with one k alone searches more "
+            "thoroughly",
+        )
+        for n in (1, 2)
     ),
     (
         proofs.Stationary(2e-9, 1e-6),
@@ -87,9 +90,20 @@ BOUNDS = [
     (NoBound(3), "without a ridge there is no bound on other models of 3 features"),
     (
         NoBound(3, "groups", 0.0314),
-        "without a ridge there is no bound on other models of 3 groups; a ridge of 0.03 would give one",
+        "without a ridge there is no bound on other models of 3 groups; ridge=0.03 gives one",
     ),
 ]
+
+
+def test_classes_without_a_bound_have_one_sentence_with_the_largest_ridge():
+    said = "without a ridge there is no bound on other models of"
+    assert all_bounds([NoBound(3, ridge=0.01), NoBound(3, ridge=0.02)]) == (
+        f"{said} 3 features; ridge=0.02 gives one for every class"
+    )
+    assert all_bounds([NoBound(1, ridge=0.01), NoBound(3)]) == (
+        f"{said} 1 to 3 features; ridge=0.01 may give one for every class"
+    )
+    assert all_bounds([NoBound(1), NoBound(3)]) == f"{said} 1 to 3 features"
 
 
 @pytest.mark.parametrize(("bound", "sentence"), BOUNDS, ids=repr)
@@ -163,6 +177,17 @@ def test_a_residual_above_its_tolerance_proves_nothing():
 MODEL, LATER = PathModel("k", 3, 3), PathModel("k", 5, 5)
 SCORES = Scores("mse", ScoredOn.FOLDS, 5)
 CHOICES = [
+    *(
+        (
+            choice,
+            "no feature helps on rows that were held out: the model is a constant, which has the least mean squared "
+            "error over 5 folds, 1.25",
+        )
+        for choice in (
+            LeastScore(PathModel("k", 0, 0), SCORES, 1.25),
+            WithinOneStandardError(PathModel("k", 0, 0), SCORES, 1.25, 0.5, PathModel("k", 0, 0), 1.25),
+        )
+    ),
     (LeastScore(MODEL, SCORES, 1.25), "k = 3 has the least mean squared error, 1.25, over 5 folds"),
     (
         LeastScore(PathModel("alpha", 0.125, 1), Scores("mse", ScoredOn.HELD_OUT_ROWS, 30), 1.25, True),

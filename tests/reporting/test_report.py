@@ -15,6 +15,7 @@ import riata
 from riata.cli import main
 from riata.errors import MissingPackageError, OptionError
 from riata.losses import LOSSES
+from riata.outcome.sentences import percent
 
 LIMIT = 2_000_000  # bytes
 
@@ -151,7 +152,7 @@ def test_a_search_that_was_cut_off_says_how_much_better_others_could_be(here, rn
     riata.write_report(model, "page.html")
     page = (here / "page.html").read_text()
     assert f"ended before the gap was closed. N{model.how_much_better_[1:]}." in page
-    share = f"{100.0 * model.bound_.gap:.2g} %"
+    share = percent(model.bound_.gap)
     assert f"certificate {share} no model of as many features is better by more" in top_of(page)
 
 
@@ -286,6 +287,55 @@ def test_that_no_model_is_better_is_at_the_top(here):
     assert "certificate the best no model of as many features is better time" in top_of(
         (here / "page.html").read_text()
     )
+
+
+FOUND, NOT_FOUND = "It was found, with a proof.", "That this one is the best is not proved"
+ENDS = {
+    ("--k", "2", "--ridge", "0.1"): ("the best no model of as many features is better", FOUND, "● Proved:"),
+    ("--k", "2", "--solver", "omp"): ("none found by a quick search", f"{NOT_FOUND}: it was found", "○ Not certified:"),
+    ("--alpha", "0.1"): ("certified relative gap", FOUND, "● Certified:"),
+    ("--alpha", "0.1", "--penalty", "mcp"): ("locally best", f"{NOT_FOUND}: no small change", "◐ Proved of models"),
+    ("--alpha", "0.001", "--solver", "cd", "--max-passes", "1"): ("none why is", f"{NOT_FOUND}.", "○ Not certified;"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", ENDS)
+def test_all_parts_of_a_page_say_the_same_of_what_was_proved(here, options):
+    words = ["fit", "train set.csv", "--target", "price", *options, "--report", "page.html", "--quiet"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    page = (here / "page.html").read_text()
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    tile, asked, certificate = ENDS[options]
+    assert "certificate" in top_of(page)
+    assert tile in top_of(page)
+    assert asked in text.partition("The model In the table")[0]
+    assert certificate in text.partition("Convergence and certificate ")[2]
+
+
+def test_two_features_that_no_swap_improves_are_not_said_to_be_the_best(here, rng):
+    X = rng.normal(size=(40, 60)) + 2.0 * rng.normal(size=(40, 1))
+    riata.write_report(riata.SparseRegressor(k=3).fit(X, X[:, 0] + 3.0 * rng.normal(size=40)), "page.html")
+    page = (here / "page.html").read_text()
+    assert "certificate no swap helps no swap of one feature is better; other models may be" in top_of(page)
+    assert "◐" in page
+
+
+def test_the_score_of_rows_that_were_held_out_comes_first(here):
+    words = ["fit", "train set.csv", "--target", "price", "--alpha", "auto", "--report", "page.html", "--quiet"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    tiles = r"features mean squared error (\S+) cross-validated; (\S+) without features R² (\S+) on 60 training"
+    found = re.search(tiles, top_of((here / "page.html").read_text()))
+    assert found is not None
+    assert 0.0 < float(found[1]) < float(found[2])
+
+
+def test_a_model_of_risks_has_no_intercept_in_its_page(here, rng):
+    X = rng.normal(size=(60, 4))
+    y = np.array([(True, t) for t in np.exp(X[:, 0] + rng.normal(size=60))], dtype=[("event", bool), ("time", float)])
+    riata.write_report(riata.SparseSurvival(k=1).fit(X + 5.0, y), "page.html")
+    page = (here / "page.html").read_text()
+    assert "The intercept is" not in page
+    assert "no intercept was fitted" in page
 
 
 def top_of(page) -> str:

@@ -14,7 +14,7 @@ from sklearn import metrics
 
 import riata
 from riata.cli import main
-from riata.reporting.terminal.aligned import aligned
+from riata.reporting.terminal.aligned import aligned, by_points
 
 WIDTHS = (80, 120)
 
@@ -26,6 +26,18 @@ def test_aligned_numbers_have_their_points_under_each_other(values):
     assert len({len(text.partition(".")[2]) for text in nonzero if "e" not in text}) <= 1
     for text, value in zip(texts, values, strict=True):
         assert float(text.replace(",", "")) == pytest.approx(value, rel=0.05)
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=8))
+def test_coefficients_have_four_digits_each_and_their_points_under_each_other(values):
+    texts = by_points(values)
+    assert len({text.index(".") for text in texts if "." in text and "e" not in text}) <= 1
+    for text, value in zip(texts, values, strict=True):
+        assert float(text.replace(",", "")) == pytest.approx(value, rel=5.1e-4)
+
+
+def test_numbers_of_one_column_may_differ_a_million_times():
+    assert by_points([-0.0060291, 13572.9, 0.0, 2.0]) == ["    -0.006029", "13,573", "     0", "     2.000"]
 
 
 def test_what_is_missing_is_a_dash():
@@ -68,6 +80,23 @@ def test_several_classes_can_be_read(here, rng, count, width):
     assert len(re.findall("relative duality gap", text)) <= 1
     classes = 12 if count > 12 else count
     assert len(re.findall(r"^ kind\d\d +\d+ +\d\.\d{3} ", text, flags=re.M)) == classes
+
+
+def test_classes_that_are_left_out_of_a_table_may_be_as_bad(here, rng):
+    frame = pd.DataFrame({"noise": rng.normal(size=240), "kind": np.repeat([f"kind{j:02d}" for j in range(40)], 6)})
+    frame.to_csv("t.csv", index=False)
+    text = shown("fit", "t.csv", "--target", "kind", "--alpha-ratio", "0.9")
+    said = re.search(r"and 28 more; of (\d+) of them no row is found, either", " ".join(text.split()))
+    assert said is not None
+    assert int(said[1]) > 20
+
+
+def test_separated_classes_have_coefficients_that_nothing_limits_without_a_ridge(here, rng):
+    classes_in(rng, 2, "t.csv")
+    fit = "fit", "t.csv", "--target", "kind", "--out", "model.json"
+    assert "without a ridge nothing limits its coefficients" in " ".join(shown(*fit, "--k", "1").split())
+    for penalised in (["--k", "1", "--ridge", "0.1"], ["--alpha", "0.1"]):
+        assert "the penalty alone limits its coefficients" in " ".join(shown(*fit, *penalised).split())
 
 
 def test_the_positive_class_its_share_and_the_baseline_are_named(here, rng):

@@ -310,7 +310,7 @@ def test_separable_classes_still_have_a_choice(by):
         (Search("alpha", "gcv"), "select must be one of cv, cv-1se, validation, aic, bic, ebic, not 'gcv'"),
         (Search("alpha", "validation"), "select='validation' needs rows"),
         (Search("alpha", cv=1), "cv must be a whole number of at least 2 folds, .*not 1"),
-        (Search("alpha", cv=100, n_alphas=2), "cv=100 folds need as many rows, and there are 60"),
+        (Search("alpha", cv=100, n_alphas=2), "cv=100 folds need as many rows, and there are 60: take cv=60"),
         (Search("alpha", n_alphas=1), "at least 2 and at most 10000 alphas"),
         (Search("alpha", alpha_reach=1.0), "alpha_reach must lie between 0 and 1"),
         (Search("k", k_max=9), "k_max must lie between 1 and the number of features, 8"),

@@ -1,6 +1,7 @@
 """Stability selection finds what is there, and its bound is the formula of the papers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -50,6 +51,25 @@ def test_frequencies_are_those_of_the_halves():
     assert_allclose(np.sort(np.concatenate(seen)), np.sort(y))
     assert abs(len(seen[0]) - len(seen[1])) <= 1
     assert set(found.frequencies) <= {0.0, 0.5, 1.0}
+
+
+def test_stable_features_have_names_with_categories_too(rng):
+    size, kind = rng.normal(size=90), rng.choice(["a", "b", "c"], 90)
+    frame = pd.DataFrame({"kind": kind, "noise": rng.normal(size=90), "size": size})
+    y = 3.0 * size + 5.0 * (kind == "b") + 0.1 * rng.normal(size=90)
+    found = riata.stability_selection(riata.SparseRegressor(k=2), frame, y, rounds=3)
+    assert sorted(found.stable_names) == ["kind=b", "size"]
+    numbers = riata.stability_selection(riata.SparseRegressor(k=1), frame[["noise", "size"]], y, rounds=2)
+    assert numbers.stable_names == ["size"]
+    assert riata.stability_selection(riata.SparseRegressor(k=1), frame[["size"]].to_numpy(), y).stable_names == ["x0"]
+
+
+def test_a_bound_above_the_number_of_stable_features_is_said_to_say_nothing():
+    few = Stability(np.ones(6), threshold=0.75, n_halves=10, q=6.0, spread=np.zeros((1, 6)))
+    assert few.about_noise().endswith("the bound on that, 12, says nothing.")
+    many = Stability(np.eye(100)[0], threshold=0.75, n_halves=10, q=1.0, spread=np.zeros((1, 100)))
+    assert many.about_noise().endswith("at most 0.02 are expected among them.")
+    assert Stability(np.zeros(5), 0.75, 10, 0.0, np.zeros((1, 5))).about_noise() == ""
 
 
 def test_the_bound_is_its_formula():

@@ -1,10 +1,11 @@
 """`riata fit`."""
 
 import json
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +20,11 @@ from riata.errors import OptionError
 from riata.files import writable
 from riata.training.parameters import Heading
 
+if TYPE_CHECKING:
+    from riata.model.training_facts import TrainingFacts
+
+ENDING = ".riata.json"
+
 
 @main.command(
     examples=(
@@ -30,7 +36,11 @@ from riata.training.parameters import Heading
 @parameter_options("fit")
 @validation_option
 @option("--test", "test_data", heading=Heading.FIRST, metavar="DATA", help="Data to score the model on.")
-@option("--out", type=click.Path(path_type=Path), help="Where to save the model [default: NAME.riata.json].")
+@option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Where to save the model [default: NAME.riata.json, or NAME.TARGET.riata.json beside it].",
+)
 @report_option
 @option(
     "--stability",
@@ -66,9 +76,9 @@ def fit(
         say_notes(rows, quiet)
         test, others = None if rows.single_pass else open_more(test_data), open_more(validation)
     target = options["target"] or target_of(rows)
-    if chosen_out is None:
-        check_may_replace(out, data, target)
     spec = make_spec(rows, options | {"validation": validation}, verbose=shows_progress(quiet or as_json))
+    if chosen_out is None:
+        out = free_file(out, data, target)
     with clock("fitting"), interpreting_if_small(rows, spec, IN_A_COMMAND):
         trained = train(rows, spec, validation=others, warn=Notes(quiet))
     if rows.single_pass:
@@ -84,7 +94,7 @@ def fit(
         how_certain = certainty(trained, rows, halvings, clock, Notes(quiet))
         write_fit_report(
             report, trained, data, quality=scores.test, test=test_data, stability=how_certain,
-            on_training=scores.train, clock=clock,
+            on_training=None if rows.is_summary else scores.train, clock=clock,
         )  # fmt: skip
     if as_json:
         click.echo(json.dumps(summary))
@@ -124,22 +134,39 @@ def certainty(trained: Any, rows: Any, rounds: int | None, clock: Stopwatch, war
 def default_file(data: str) -> Path:
     """Where a model goes if nothing is said: a file here, named after its data."""
     stem = Path(data if "://" in data else data.partition(":")[0]).stem
-    return Path(f"{stem if stem not in ('', '-', '*') else 'model'}.riata.json")
+    return Path(f"{stem if stem not in ('', '-', '*') else 'model'}{ENDING}")
 
 
-def check_may_replace(out: Path, data: str, target: str | None) -> None:
-    """Refuse to write over a file that nobody named, unless it holds an earlier model of the same data and target."""
+def free_file(out: Path, data: str, target: str | None) -> Path:
+    """A file that nobody named, with the target in its name where a model of another target has the plain one.
+
+    Nothing is written over but an earlier model of the same data and target.
+    """
+    if (earlier := _model_in(out)) is None or (earlier.data, earlier.target) == (data, target):
+        return out
+    if earlier.data == data and target is not None and earlier.target is not None:
+        out = writable(out.with_name(f"{out.name.removesuffix(ENDING)}.{_in_a_name(target)}{ENDING}"))
+        if (earlier := _model_in(out)) is None or (earlier.data, earlier.target) == (data, target):
+            return out
+    of = f"of {earlier.target!r} " if earlier.target is not None else ""
+    raise OptionError(
+        f"{out} holds a model {of}from {earlier.data}: say where to save this one with --out, or remove that file"
+    )
+
+
+def _model_in(out: Path) -> "TrainingFacts | None":
+    """How the model in a file was made; None where there is no such file."""
     from riata.errors import ModelFileError
     from riata.model.model import load_model
 
     if not out.exists():
-        return
+        return None
     try:
-        earlier = load_model(out).training
+        return load_model(out).training
     except ModelFileError:
         raise OptionError(f"{out} is there and holds no model: say where to save this one with --out") from None
-    if (earlier.data, earlier.target) != (data, target):
-        of = f"of {earlier.target!r} " if earlier.target is not None else ""
-        raise OptionError(
-            f"{out} holds a model {of}from {earlier.data}: say where to save this one with --out, or remove that file"
-        )
+
+
+def _in_a_name(target: str) -> str:
+    """A target as a part of a file's name: letters, digits, dots, dashes and underscores, 60 of them at most."""
+    return re.sub(r"[^\w.-]+", "_", target)[:60]

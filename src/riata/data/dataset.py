@@ -51,6 +51,9 @@ class Dataset(ABC):
         self._shared_moments: Callable[[bool], Moments] | None = None
         self._starts: np.ndarray | None = None
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.facts.in_words()}>"
+
     @property
     def n_rows(self) -> int:
         return self.facts.n_rows

@@ -248,12 +248,12 @@ def weights_of(batch: pa.RecordBatch, column: str | None, trials: str | None = N
     A row of several trials counts as often; one whose trials are missing has no target, and is left out for that.
     """
     if trials is not None:
-        count = as_floats(batch.column(trials), trials)
+        count = as_floats(batch.column(trials), trials, "trials must be numbers")
         check_trials(count)
         return weights_of(batch, column) * np.where(np.isnan(count), 1.0, count)
     if column is None:
         return np.ones(batch.num_rows)
-    weight = as_floats(batch.column(column), column)
+    weight = as_floats(batch.column(column), column, "weights must be numbers")
     wrong = ~(weight >= 0) | np.isinf(weight)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -268,4 +268,4 @@ def offsets_of(batch: pa.RecordBatch, offset: Offset | None) -> np.ndarray | Non
     if offset.column not in batch.schema.names:
         sentence = f": it is the {offset.role} of the model, and every row needs it"
         raise DataError(no_column(offset.column, sorted(batch.schema.names), sentence))
-    return offset.of(as_floats(batch.column(offset.column), offset.column))
+    return offset.of(as_floats(batch.column(offset.column), offset.column, "offsets must be numbers"))

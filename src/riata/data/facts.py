@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from riata.visible_text import visible
 
 if TYPE_CHECKING:
     from riata.data.encoding import Encoding
@@ -35,6 +38,18 @@ class Facts:
     survival: bool = False  # whether targets are times to an event, negative without one (`riata.data.survival`)
     copies: np.ndarray | None = None  # the feature that each column is a copy of, where some are in several groups
     offset: "Offset | None" = None  # where the offsets of rows come from; None: they have none
+
+    def in_words(self) -> str:
+        """How many rows and features, what the target is, and where they are from."""
+        rows = "rows that come once" if self.single_pass else f"{self.n_rows:,} row{'' if self.n_rows == 1 else 's'}"
+        wide = f"{self.n_features:,} feature{'' if self.n_features == 1 else 's'}"
+        target = None if self.encoding is None else self.encoding.target
+        named = "target" if target is None else f"target {', '.join(map(repr, target.numbers))}"
+        if self.classes is not None:
+            named += f" of {len(self.classes)} classes"
+        source = None if self.opened is None else self.opened.source
+        origin = [f"from {source}"] if isinstance(source, str | Path) else []
+        return visible(", ".join([rows, wide, named, *origin]))
 
     def of_view(self, **changes: Any) -> "Facts":
         """The facts of a view, whose rows opening the source again would not give."""

@@ -22,6 +22,7 @@ from riata.errors import DataError
 from riata.schema import SchemaError, build
 
 MOST_CLASSES = 1000
+RULE = "a target must be numbers or classes"
 TASKS = ("auto", "classification", "regression", "survival")
 
 
@@ -71,7 +72,7 @@ class Target:
         if self.others:
             return values_of(column.flatten()).reshape(len(column), len(self.numbers))
         if self.classes is None:
-            return as_floats(column, self.column)
+            return as_floats(column, self.column, RULE)
         if isinstance(self.classes[0], str):
             strings = as_strings(column)
             found = pc.index_in(strings, value_set=string_array(self.classes, strings.type))
@@ -82,7 +83,7 @@ class Target:
             codes = _positions(column, self.classes)
             self._check(codes, values_of(column.is_null()), column)
             return codes
-        values, labels = as_floats(column, self.column), np.asarray(self.classes, dtype=np.float64)
+        values, labels = as_floats(column, self.column, RULE), np.asarray(self.classes, dtype=np.float64)
         order = np.argsort(labels)  # labels of a stream are in the order in which they came
         codes = order[np.searchsorted(labels, values, sorter=order).clip(max=len(labels) - 1)]
         codes = np.where(labels[codes] == values, codes, np.nan)
@@ -211,7 +212,7 @@ class GrowingTarget(Target):
         integers = pa.types.is_integer(column.type) and all(map(is_whole, known))
         values = column if integers else as_strings(column) if text else None
         if values is None:
-            values = pa.array(as_floats(column, self.column), from_pandas=True)
+            values = pa.array(as_floats(column, self.column, RULE), from_pandas=True)
         for label in values.unique().drop_null().to_pylist():
             if label not in known:
                 known.append(int(label) if not text and is_whole(label) else label)
@@ -259,7 +260,9 @@ class TargetLearner:
     def there(self, batch: pa.RecordBatch) -> np.ndarray:
         """Which rows have a target."""
         column = self.of(batch)
-        return values_of(as_strings(column).is_valid()) if self.text else ~np.isnan(as_floats(column, self.column))
+        return (
+            values_of(as_strings(column).is_valid()) if self.text else ~np.isnan(as_floats(column, self.column, RULE))
+        )
 
     def add(self, column: pa.Array, weight: np.ndarray) -> np.ndarray | Labels:
         """Learn from the target of some rows, all of which have one; returns it as numbers, or as classes."""
@@ -273,7 +276,7 @@ class TargetLearner:
             if len(self.labels) > MOST_CLASSES:
                 self._refuse(strings, f"and it has more than {MOST_CLASSES} values: too many for classes")
             return seen
-        values = as_floats(column, self.column)
+        values = as_floats(column, self.column, RULE)
         if self.task == "survival":
             check_times(np.abs(values), np.ones(len(values)))
         if len(self.labels) <= MOST_CLASSES:

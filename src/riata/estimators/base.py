@@ -33,8 +33,12 @@ Predictions = np.ndarray | Any  # an array; of a Dask collection a Dask array, w
 
 
 def learns_online(estimator: "SparseLinear") -> bool:
-    """Whether the chosen solver can take rows as they come."""
-    return Spec(solver=estimator.solver).learns_online
+    """Whether the chosen solver can take rows as they come; the reason where it cannot."""
+    if not Spec(solver=estimator.solver).learns_online:
+        raise AttributeError(
+            f"partial_fit needs a solver that learns row by row, such as solver='online', not {estimator.solver!r}"
+        )
+    return True
 
 
 class SparseLinear(SelectorMixin, TakesRows):

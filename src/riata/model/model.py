@@ -24,6 +24,7 @@ from riata.matrices.host import as_matrix
 from riata.model.decisions import decide
 from riata.model.hazard import BaselineHazard, given_strata
 from riata.model.model_file import the_document_in, write_document
+from riata.model.model_words import in_a_line, in_lines
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
 
@@ -83,6 +84,12 @@ class Model:
     hazard: BaselineHazard | None = None
     threshold: float | None = None
     targets: list[str] | None = None
+
+    def __repr__(self) -> str:
+        return in_a_line(self)
+
+    def __str__(self) -> str:
+        return in_lines(self)
 
     @property
     def link_function(self) -> Link:

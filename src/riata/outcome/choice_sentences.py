@@ -61,6 +61,8 @@ def why_chosen(choice: Choice) -> str:
 @why_chosen.register
 def _(choice: LeastScore) -> str:
     name, where = score_name(choice.scores.name), _where(choice.scores)
+    if choice.model.n_selected == 0 and choice.scores.on is not ScoredOn.TRAINING_ROWS:
+        return f"no feature helps on rows that were held out: {_least_empty(choice)}"
     said = f"{named(choice.model)}{_chosen_under(choice.model)} has the least {name}, {choice.score:.5g}, {where}"
     return said + _may_go_on(choice)
 
@@ -70,6 +72,8 @@ def _(choice: WithinOneStandardError) -> str:
     model, name, where = named(choice.model), score_name(choice.scores.name), _where(choice.scores)
     model += _chosen_under(choice.model)
     within = f"within one standard error, {choice.error:.3g}, of"
+    if choice.model == choice.least_model and choice.model.n_selected == 0:
+        return f"no feature helps on rows that were held out: {_least_empty(choice)}"
     if choice.model == choice.least_model:
         fails = "has half of its gain over the emptiest one" if choice.half_of_gain else f"comes {within} it"
         said = f"{model} has the least {name} {where}, {choice.score:.5g}, and no sparser model {fails}"
@@ -80,6 +84,12 @@ def _(choice: WithinOneStandardError) -> str:
     if choice.gives_up_most:
         said += ", of whose gain over the emptiest model it has less than half; select='cv' takes that one"
     return said + _may_go_on(choice)
+
+
+def _least_empty(choice: LeastScore | WithinOneStandardError) -> str:
+    """Why the model without features is chosen, which knows the mean or the shares of the classes alone."""
+    name, where = score_name(choice.scores.name), _where(choice.scores)
+    return f"the model is a constant, which has the least {name} {where}, {choice.score:.5g}"
 
 
 @why_chosen.register

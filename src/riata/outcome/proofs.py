@@ -44,6 +44,13 @@ class SwapOptimal:
         """Whether k are chosen, so that one more needs the place of another."""
         return self.size == self.k
 
+    @property
+    def compares_all(self) -> bool:
+        """Whether there are no further models: a single feature is one swap away from all others."""
+        if self.n_others <= 0:
+            return self.full
+        return self.k == 1 and self.n_refitted is None
+
 
 @dataclass(frozen=True)
 class SwapOptimalPath:

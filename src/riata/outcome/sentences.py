@@ -33,7 +33,8 @@ IN_SHORT = {
     StopReason.STATIONARY: "it is a stationary point: no small change lowers the objective",
     StopReason.ZERO_LOSS: "the loss is within a millionth of zero, which no model can beat: add a ridge",
     StopReason.PURSUIT_ENDED: "the method came to its end",
-    StopReason.SUPPORTS_REFITTED: "the features are the best of local models of the loss, refitted, which is no proof",
+    StopReason.SUPPORTS_REFITTED: "a quick search along the path came to its end, without a proof; a fit with one k "
+    "alone searches more thoroughly",
     StopReason.OBJECTIVE_STALLED: "the objective has not moved for some passes",
     StopReason.GAP_ABOVE_TOL: "the relative duality gap did not get within the tolerance",
     StopReason.RESIDUAL_ABOVE_TOL: "it did not get to a stationary point within the tolerance",
@@ -130,9 +131,7 @@ def _(proof: SearchedAll) -> str:
 
 @what_is_proved.register
 def _(proof: RefittedSupports) -> str:
-    if proof.n_local_models == 1:
-        return "the features are the best of a local model of the loss, refitted, which is no proof"
-    return "the features are the better of those of two local models of the loss, refitted, which is no proof"
+    return IN_SHORT[StopReason.SUPPORTS_REFITTED]
 
 
 @what_is_proved.register
@@ -176,9 +175,30 @@ def all_bounds(bounds: Sequence[Bound | None]) -> str | None:
     """The same for several classes, what they share said once and the loosest of many; None where there is no bound."""
     known = [bound for bound in bounds if bound is not None]
     said = sorted({how_much_better(bound) for bound in known})
+    if len(said) > 1 and all(isinstance(bound, NoBound) for bound in known):
+        return _no_bounds([bound for bound in known if isinstance(bound, NoBound)])
     if len(said) <= FEW:
         return "; ".join(said) or None
     return f"of the loosest of {len(known)} classes: {how_much_better(max(known, key=_looseness))}"
+
+
+def _no_bounds(bounds: Sequence[NoBound]) -> str:
+    """One sentence for classes without a bound: the largest ridge that one of them needs is enough for all."""
+    if len(sizes := {bound.k for bound in bounds}) == 1:
+        models = f"other models of {_many(bounds[0].k, bounds[0].counted)}"
+    else:
+        models = f"other models of {min(sizes)} to {_many(max(sizes), bounds[0].counted)}"
+    said = f"without a ridge there is no bound on {models}"
+    ridges = [bound.ridge for bound in bounds if bound.ridge is not None]
+    if not ridges:
+        return said
+    return (
+        f"{said}; ridge={max(ridges):.1g} {'gives' if len(ridges) == len(bounds) else 'may give'} one for every class"
+    )
+
+
+def _many(k: int, counted: str) -> str:
+    return f"{k} {counted if k != 1 else counted.removesuffix('s')}"
 
 
 def _looseness(bound: Bound) -> float:
@@ -187,24 +207,23 @@ def _looseness(bound: Bound) -> float:
 
 @how_much_better.register
 def _(bound: GlobalBound) -> str:
-    models = f"{bound.k} {bound.counted if bound.k != 1 else bound.counted.removesuffix('s')}"
+    models = _many(bound.k, bound.counted)
     if bound.limit is not None:
         models += f" with coefficients of at most {bound.limit:g} standard deviations"
     if bound.is_best:
         return f"this is the best model of {models} there is"
     if bound.value <= 0.0:
         return f"the bound on other models of {models} is 0, which says nothing: certify it, or take a larger ridge"
-    return f"no model of {models} can be more than {_percent(bound.gap)} better"
+    return f"no model of {models} can be more than {percent(bound.gap)} better"
 
 
 @how_much_better.register
 def _(bound: NoBound) -> str:
-    counted = bound.counted if bound.k != 1 else bound.counted.removesuffix("s")
-    said = f"without a ridge there is no bound on other models of {bound.k} {counted}"
-    return said if bound.ridge is None else f"{said}; a ridge of {bound.ridge:.1g} would give one"
+    said = f"without a ridge there is no bound on other models of {_many(bound.k, bound.counted)}"
+    return said if bound.ridge is None else f"{said}; ridge={bound.ridge:.1g} gives one"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """A share in per cent, of two digits, and never less than it is."""
     digits = 10.0 ** (np.floor(np.log10(100.0 * share)) - 1.0)
     return f"{np.ceil(100.0 * share / digits - 1e-9) * digits:.3g} %"

@@ -26,8 +26,8 @@ class StabilityDisplay:
     def from_stability(
         cls, stability: Stability, names: Sequence[str] | None = None, *, top: int = TOP, ax: Axes | None = None
     ) -> "StabilityDisplay":
-        """What `stability_selection` found; features are x0, x1, ... where they have no names."""
-        return cls(stability=stability, names=names).plot(ax=ax, top=top)
+        """What `stability_selection` found; names are its own unless others are given, or x0, x1, ..."""
+        return cls(stability=stability, names=stability.names if names is None else names).plot(ax=ax, top=top)
 
     def plot(self, ax: Axes | None = None, *, top: int = TOP) -> "StabilityDisplay":
         """Draw the `top` most stable features that were chosen at all."""

@@ -57,8 +57,8 @@ SENTENCES = {
     "kinks by strengths": "loss {loss!r} has a kink, and goes with the elastic net and its bounds, not with {penalty}",
     "sum over rows": "solver {solver!r} takes losses of single rows, and {loss!r} is one of rows together; take alpha "
     "and solver 'exact'",
-    "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none; a loss with "
-    "a kink goes with alpha",
+    "second derivative": "loss {loss!r} goes with alpha, or with k and solver='online': it has a kink, and solver "
+    "{solver!r} needs second derivatives",
     "bounded curvature": "solver {solver!r} needs a bound on the curvature, and {loss!r} has none; take solver 'exact'",
     "no kink": "loss {loss!r} has a kink, which solver {solver!r} does not take: take solver 'exact' or 'online'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",

@@ -92,4 +92,5 @@ def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:
     strengths = {(one.alpha, one.spec.k) for one in fits} if levels else {describe(one) for one in fits}
     if len(strengths) == 1:
         return text
-    return text + f"; each {'level' if levels else 'class'} has an alpha or k of its own, and these are the first one's"
+    one = "level" if levels else "class"
+    return f"{text}; this is for the first {one}, and the others have an alpha or k of their own"

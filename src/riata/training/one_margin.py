@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 
 from riata.data.dataset import Dataset
 from riata.data.folds import Folds
@@ -36,6 +37,7 @@ def fit_margin(
         data, validation = origin.moved(data), validation and origin.moved(validation)
     if recoding is not None:
         data, validation = recoding.of(data), validation and recoding.of(validation)
+    spec = _of_all_at_most(spec, data, warn)
     fitted: Fit
     if search is not None:
         with path_progress(spec.verbose, label) as progress:
@@ -76,6 +78,15 @@ def _about_digits(data: Dataset, columns: tuple[int, ...]) -> str:
     return (
         f"{what} by less than 1e-12 of the mean, so that predictions lose digits: subtract a number near the mean first"
     )
+
+
+def _of_all_at_most(spec: Spec, data: Dataset, warn: Warn) -> Spec:
+    """A k of no more features than there are, with a note where more were asked for: a search may try any."""
+    most = spec.n_choices(data.n_features)
+    if not isinstance(spec.k, Integral) or not 1 <= most < int(spec.k):
+        return spec
+    warn(f"k={spec.k} is more than the {most} {spec.counted} there are: the model may have all of them")
+    return replace(spec, k=most)
 
 
 def _within(search: Search, spec: Spec, data: Dataset, warn: Warn) -> Search:

@@ -12,6 +12,7 @@ from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.hazard import BaselineHazard
 from riata.model.model import Model
+from riata.model.model_words import in_a_line
 from riata.model.training_facts import TrainingFacts
 from riata.outcome.choice_sentences import why_all_chosen
 from riata.outcome.choices import LastWithinSize
@@ -132,6 +133,9 @@ class Trained:
     n_crossing: int | None = None
     leads: Leads | None = None
     learner: Any = None
+
+    def __repr__(self) -> str:
+        return f"<Trained by solver {self.solver!r}: {in_a_line(self.to_model())[1:]}"
 
     @property
     def task(self) -> str:

@@ -1,6 +1,7 @@
 """Bounds on all models of k features are never wrong: brute force on many small problems of every kind."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,3 +106,33 @@ def test_without_a_ridge_and_with_few_rows_a_ridge_is_named_that_gives_one(rng):
     with_ridge = fit(InMemory(X, y), Spec(k=2, ridge=float(f"{bound.ridge:.1g}"))).result.bound
     assert isinstance(with_ridge, GlobalBound)
     assert with_ridge.gap < 0.5
+
+
+@pytest.mark.parametrize("loss", CURVED)
+def test_a_single_feature_that_no_other_beats_is_the_best(loss):
+    proved = 0
+    for seed in range(12):
+        case = small_subset(seed, loss, groups=False, ridge=[0.0, 1e-3][seed % 2] if loss == "squared" else 1e-3)
+        case = replace(case, spec=replace(case.spec, k=1))
+        result = fit(case.data(), case.spec).result
+        least, _ = every_optimum(case)
+        assert result.bound.value <= least * (1 + ROUNDED), seed
+        assert result.objective <= least * (1 + 1e-7), seed
+        proved += result.bound.is_best
+    assert proved >= 11  # one may be within rounding of another
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax", "cox"])
+def test_models_of_all_features_or_of_one_of_few_are_said_to_be_the_best(rng, loss):
+    X = rng.normal(size=(80, 4))
+    z = X[:, 0] - X[:, 1] + rng.normal(size=80)
+    if loss == "cox":
+        y = np.array([(True, t) for t in np.exp(-z)], dtype=[("event", bool), ("time", float)])
+        fits = [riata.SparseSurvival(k=k).fit(X, y) for k in (1, 4)]
+    elif loss == "squared":
+        fits = [riata.SparseRegressor(k=k).fit(X, z) for k in (1, 4)]
+    else:
+        fits = [riata.SparseClassifier(k=k, loss=loss).fit(X, np.digitize(z, [0.0])) for k in (1, 4)]
+    assert [one.how_much_better_ for one in fits] == [
+        f"this is the best model of {k} {name} there is" for k, name in ((1, "feature"), (4, "features"))
+    ]

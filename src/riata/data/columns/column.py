@@ -17,7 +17,6 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Explained, Labels
 from riata.data.columns.names import Names
 from riata.data.columns.strings import numbers_of
-from riata.data.formats.damage import reason_of
 from riata.data.formats.source import Source
 from riata.errors import DataError
 from riata.scipy_later import sparse as sp
@@ -156,11 +155,11 @@ def shown(value: object) -> str:
     return repr(value) if isinstance(value, str) else str(value)
 
 
-def as_floats(column: pa.Array, name: str) -> np.ndarray:
-    """Numbers, decimals, booleans and durations as float64, with NaN for null."""
+def as_floats(column: pa.Array, name: str, rule: str = "the model needs numbers there") -> np.ndarray:
+    """Numbers, decimals, booleans and durations as float64, with NaN for null; `rule` says why others are refused."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return as_floats(column.dictionary_decode(), name)
+        return as_floats(column.dictionary_decode(), name, rule)
     if pa.types.is_duration(kind):
         seconds = column.cast(pa.int64()).cast(pa.float64(), safe=False)  # beyond 2^53 of a unit, to the nearest
         column = pc.divide(seconds, float(_PER_SECOND[kind.unit]))
@@ -173,12 +172,10 @@ def as_floats(column: pa.Array, name: str) -> np.ndarray:
             column = column.cast(pa.float64())
         except pa.ArrowException as error:
             if isinstance(error, pa.ArrowNotImplementedError):
-                raise DataError(
-                    f"column {name!r} is {kind}, and numbers are needed: convert it, or name another"
-                ) from None
+                held = "dates" if pa.types.is_temporal(kind) else f"values of type {kind}"
+                raise DataError(f"{name!r} holds {held}, and {rule}: convert it, or name another") from None
             row = first_failing(column, lambda part: part.cast(pa.float64()))
-            reason = f"column {name!r} holds {kind}, where the model has numbers ({reason_of(error)})"
-            raise BadRow(row, reason) from error
+            raise BadRow(row, f"{name!r} holds {shown(column[row].as_py())}, and {rule}") from error
     return values_of(column).astype(np.float64, copy=False)
 
 

@@ -179,7 +179,7 @@ def with_roles(
     ):
         roles["offset"] = OFFSET  # of tuples (X, y, weight, offset)
     if roles["target"] is None and need_target:
-        raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
+        raise DataError(f"say which column to predict, target='COLUMN'; there are {listed(names)}")
     return (WithColumns(rows, others) if others else rows), roles
 
 

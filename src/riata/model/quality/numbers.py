@@ -8,6 +8,7 @@ import numpy as np
 from riata.data.chunk import Chunk
 from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.dataset import Dataset
+from riata.data.gram import Gram
 from riata.errors import DataError
 from riata.losses import Link, Loss
 from riata.model.quality.means import MeansTable
@@ -104,6 +105,17 @@ class NumberSums:
             )
         means = self._means if self._sums[1] + weight * self._origin > 0 else None  # nothing to share out
         return NumberQuality(self._sample.n_seen, scores, self._residuals, self._sample.rows, baseline, means)
+
+
+def of_statistics(model: "Model", rows: Gram) -> NumberQuality:
+    """R2 and the mean squared error from products of columns: no residual of a row is known."""
+    w, at = model.coef[0], model.indices
+    bias = rows.y_mean - float(rows.mean[at] @ w) - float(model.intercept[0])
+    squares = float(rows.yy - 2.0 * rows.xy[at] @ w + w @ rows.xx[np.ix_(at, at)] @ w)
+    variance = rows.yy / rows.weight
+    scores = _errors(max(squares / rows.weight, 0.0) + bias**2, None, variance)
+    nothing = Histogram(0, 0, np.zeros(0))
+    return NumberQuality(rows.rows, scores, nothing, np.zeros((0, 2)), _errors(variance, None, variance))
 
 
 def _errors(mse: float, mae: float | None, variance: float) -> dict[str, float | None]:

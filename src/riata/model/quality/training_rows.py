@@ -8,7 +8,9 @@ import numpy as np
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset, Mapped
 from riata.data.remote import Remote
+from riata.data.statistics import SummaryRows
 from riata.model.quality import Quality, quality
+from riata.model.quality.numbers import of_statistics
 
 if TYPE_CHECKING:
     from riata.model.model import Model
@@ -33,7 +35,10 @@ def training_quality(model: "Model", data: Dataset) -> Quality | None:
     """How good the model is on training rows; None where they are gone. Its `n_rows` says on how many.
 
     A tenth of a pass is read of files, or less, unless they are small; what is read is counted as everywhere.
+    Statistics in place of rows know squares of residuals, and no more of them.
     """
+    if isinstance(data, SummaryRows):
+        return None if data.facts.offset is not None else of_statistics(model, data.statistics.total)
     if data.single_pass or data.is_summary:
         return None
     if data.cheap_passes or isinstance(data, Remote):

@@ -8,8 +8,8 @@ from typing import Any
 from riata.errors import OptionError
 from riata.files import writable
 from riata.model.model import Model
-from riata.outcome.proofs import GlobalBound
 from riata.reporting.html.code import python_code
+from riata.reporting.html.ending import ending
 from riata.reporting.html.facts import Facts, Origin, gather
 from riata.reporting.html.numbers import duration, short
 from riata.reporting.html.page import Tile, page, write_page
@@ -34,6 +34,9 @@ SECTIONS = (
     cost_section,
     repeat_section,
 )
+
+
+HELD_OUT = {"cv": "cross-validated", "cv-1se": "cross-validated", "validation": "on validation rows"}  # by rule
 
 
 def write_report(fitted: Any, path: str | Path, *, test: Any = None, stability: Stability | None = None) -> None:
@@ -85,12 +88,14 @@ def fit_page(facts: Facts) -> str:
     sections = [section for make in SECTIONS if (section := make(facts)) is not None]
     model = facts.model
     title = f"{facts.target} from {facts.data}" if facts.target != "the target" else f"A model of {facts.data}"
-    tiles = [Tile("features chosen", f"{len(model.names):,}", f"of {facts.of_features}"), *_scores(facts)]
+    tiles = [Tile("features chosen", f"{len(model.names):,}", f"of {facts.of_features}")]
+    held_out = _held_out(facts)
+    tiles += held_out + _scores(facts, most=1 if held_out else 2)
     return page(title, lead(facts), sections, tiles=[*tiles, *_certificate(facts), *_cost(facts)])
 
 
-def _scores(facts: Facts) -> list[Tile]:
-    """The first two scores, on test rows if there are any, with those of the baseline."""
+def _scores(facts: Facts, most: int) -> list[Tile]:
+    """The first scores, on test rows if there are any, with those of the baseline."""
     found, rows = facts.quality, "test rows"
     if found is None:
         found, rows = facts.on_training, "training rows"
@@ -101,8 +106,21 @@ def _scores(facts: Facts) -> list[Tile]:
         Tile(
             SCORES[name].partition(" (")[0], short(value), f"on {found.n_rows:,} {rows}{_beside(found.baseline, name)}"
         )
-        for name, value in known[:2]
+        for name, value in known[:most]
     ]
+
+
+def _held_out(facts: Facts) -> list[Tile]:
+    """The score that the model was chosen by, of rows that its fits had not seen; the page's first one."""
+    if facts.quality is not None or len(facts.paths) != 1:
+        return []
+    path, selection = facts.paths[0].path, facts.paths[0].selection
+    where = HELD_OUT.get(selection.rule)
+    if selection.scores is None or where is None:
+        return []
+    name = SCORES.get(selection.score, selection.score).partition(" (")[0]
+    without = f"; {short(selection.scores[0])} without features" if path.n_selected[0] == 0 else ""
+    return [Tile(name, short(selection.scores[selection.index]), f"{where}{without}")]
 
 
 def _beside(baseline: Mapping[str, float | None], name: str) -> str:
@@ -111,18 +129,7 @@ def _beside(baseline: Mapping[str, float | None], name: str) -> str:
 
 
 def _certificate(facts: Facts) -> list[Tile]:
-    training = facts.training
-    if training.gap is not None:
-        note = "certified relative gap" if training.converged else "relative gap; it stopped early"
-        return [Tile("certificate", f"{training.gap:.1e}".replace("e-0", "e-"), note)]
-    if bounds := [bound for bound in training.bound if isinstance(bound, GlobalBound)]:
-        worst = max(bounds, key=lambda bound: bound.gap)
-        value = "the best" if worst.is_best else f"{100.0 * worst.gap:.2g} %"
-        note = f"no model of as many {worst.counted} is better" + ("" if worst.is_best else " by more")
-        return [Tile("certificate", value, note)]
-    if training.converged:
-        return [Tile("certificate", "converged", "what was proved is below")]
-    return [Tile("certificate", "none", "why is below")]
+    return [Tile("certificate", *ending(facts.training).tile)]
 
 
 def _cost(facts: Facts) -> list[Tile]:

@@ -8,6 +8,7 @@ from riata.outcome.reasons import StopReason
 from riata.outcome.score_names import SCORE_NAMES
 from riata.penalties import CONCAVE, PENALTIES
 from riata.reporting.class_weights import weights_in_words
+from riata.reporting.html.ending import ending
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 from riata.training.two_stages import FIRST_FITS, TWO_STAGES, UNILASSO, adaptive_lasso
@@ -41,15 +42,19 @@ def asked(facts: Facts) -> list[str]:
         many = further + ("feature" if k == 1 else "features")
         if grouped:
             many = further + ("group of features" if k == 1 else "groups of features")
-        said = [f"Of all linear models with at most {_each(k)} {many}, the one with the smallest {loss[4:]}."]
+        said = [
+            f"Asked for: of all linear models with at most {_each(k)} {many}, the one with the smallest {loss[4:]}."
+        ]
     elif alpha is not None:
         said = [
-            f"The linear model with the smallest sum of two things: {loss}, and "
+            f"Asked for: the linear model with the smallest sum of two things: {loss}, and "
             f"{_penalty(parameters, _each(alpha), grouped, _is_shared(facts))}. "
             f"The larger that {'strength' if own_penalty(parameters) else 'factor'}, the fewer features are used."
         ]
     else:
         said = [f"A linear model with a small {loss[4:]} and few features, whose penalty was found while learning."]
+    if facts.training.stop and (k is not None or alpha is not None):
+        said[0] += f" {ending(facts.training).found}"
     several = len(facts.model.intercept) > 1
     if facts.model.targets is not None:
         said.append(f"It predicts {len(facts.model.targets)} targets at once, each by a sum of its own.")
@@ -158,11 +163,10 @@ def certificate(facts: Facts) -> str:
             f"Certified: {reason}. No model of this kind can have an objective lower by more than {gap:.1e} of the "
             "empty model's loss."
         )
+    end = ending(training)
     better = None if StopReason.SEARCHED_ALL in training.stop else training.how_much_better  # whose reason says it
     beside = f" {better[:1].upper()}{better[1:]}." if better else ""
-    if training.converged:
-        return f"It arrived: {reason}.{beside}"
-    return f"There is no certificate; it stopped because {reason}.{beside}"
+    return f"{end.begins} {reason}.{beside}"
 
 
 def _either(classes: Sequence[Any]) -> str:
@@ -179,4 +183,4 @@ def _each(value: PerClass) -> str:
     known = [one for one in value if one is not None]
     if len(known) > MOST_LISTED:
         return f"{short(min(known))} to {short(max(known))} (by class)"
-    return " / ".join(short(v) for v in value)
+    return " / ".join(dict.fromkeys(short(v) for v in value))

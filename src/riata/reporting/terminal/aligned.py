@@ -22,5 +22,21 @@ def aligned(values: Sequence[float | None], digits: int = DIGITS, sign: bool = F
     return [_missing(v) or (f"{v:{plus},.{decimals}f}" if v else "0") for v in values]
 
 
+def four_digits(value: float) -> str:
+    """A number of four digits, or of all before the point where there are more: 0.006029, 13,573."""
+    if value == 0 or not np.isfinite(value):
+        return _missing(value) or "0"
+    size = int(np.floor(np.log10(abs(value))))
+    decimals = max(0, DIGITS - 1 - size)
+    return f"{value:.{DIGITS - 1}e}" if decimals > WIDEST or size >= 15 else f"{value:,.{decimals}f}"
+
+
+def by_points(values: Sequence[float]) -> list[str]:
+    """Numbers of four digits each, with spaces before them that put their points under each other."""
+    texts = [four_digits(value) for value in values]
+    before = max((len(text.partition(".")[0]) for text in texts), default=0)
+    return [" " * (before - len(text.partition(".")[0])) + text for text in texts]
+
+
 def _missing(value: float | None) -> str:
     return "–" if value is None or not np.isfinite(value) else ""

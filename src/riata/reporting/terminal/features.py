@@ -8,7 +8,7 @@ import numpy as np
 from rich.table import Table
 
 from riata.model.model import Model
-from riata.reporting.terminal.aligned import aligned
+from riata.reporting.terminal.aligned import aligned, by_points
 from riata.reporting.terminal.user_text import escape
 
 BAR = 20  # characters of the largest effect
@@ -30,13 +30,14 @@ def _by_feature(model: Model, most: int) -> Table:
     table = Table(box=None, header_style="bold")
     table.add_column("feature")
     one = len(model.intercept) == 1
-    for title in ("coefficient",) if one else [escape(output) for output in model.outputs]:
-        table.add_column(title, justify="right")
+    titles = ["coefficient"] if one else [escape(output) for output in model.outputs]
+    for title in titles:
+        table.add_column(title)
     table.add_column("effect of one standard deviation")
     ranked = model.ranked
     shown = ranked[:most]
     largest = max((abs(effect).max() for _, _, effect in ranked), default=1.0) or 1.0
-    coefs = [aligned([coef[i] for _, coef, _ in shown]) for i in range(len(model.intercept))]
+    coefs = [by_points([coef[i] for _, coef, _ in shown]) for i in range(len(titles))]
     sizes = [effect[abs(effect).argmax()] for _, _, effect in shown]
     texts = aligned(sizes, digits=3, sign=True)
     width = max(map(len, texts), default=0)
@@ -79,17 +80,20 @@ def _short(name: str) -> str:
     return name if len(name) <= NAME else name[: NAME - 1] + "…"
 
 
-def about_separated(separated: Sequence[Any], several: bool) -> str:
+def about_separated(separated: Sequence[Any], model: Model) -> str:
     """A sentence on classes that are told from the rest without one mistake."""
-    shown = _first(separated)
+    shown, several = _first(separated), len(model.intercept) > 1
+    training = model.training
+    penalised = training.k is None or training.ridge or training.parameters.get("ridge")
+    limits = "the penalty alone limits" if penalised else "without a ridge nothing limits"
     if not several:
         return (
-            f"The model tells {shown} from the rest of the training rows without one mistake: the penalty alone limits "
-            "its coefficients, whose size says little. Does a column give the answer away?"
+            f"The model tells {shown} from the rest of the training rows without one mistake: {limits} its "
+            "coefficients, whose size says little. Does a column give the answer away?"
         )
     return (
         f"Separated: {shown}. The model tells {'this class' if len(separated) == 1 else 'each of these classes'} from "
-        "the rest of the training rows without one mistake: the penalty alone limits the coefficients, whose size says "
+        f"the rest of the training rows without one mistake: {limits} the coefficients, whose size says "
         "little. Does a column give the answer away?"
     )
 

@@ -9,7 +9,7 @@ from riata.model.quality import ClassQuality, Quality, RiskQuality, TargetsQuali
 from riata.model.quality.classes import ClassScore
 from riata.outcome.score_names import score_name
 from riata.reporting.baseline import errors_of, unit_of, what_it_predicts
-from riata.reporting.terminal.aligned import aligned
+from riata.reporting.terminal.aligned import aligned, four_digits
 from riata.reporting.terminal.user_text import escape
 
 SCORES = (
@@ -74,7 +74,7 @@ def explained(found: Mapping[str, Quality], model: Model) -> str:
         rows = "training rows" if baseline is not None else "these rows"
         return f"The baseline predicts the quantiles of the {rows}. Scores are means over {len(model.levels)} levels."
     does = what_it_predicts(
-        None if baseline is None else baseline[0], model.offset, "{:.4g}".format, model.loss_function.constant_words
+        None if baseline is None else baseline[0], model.offset, four_digits, model.loss_function.constant_words
     )
     return f"The baseline {does}. {errors_of(model)} are in {unit_of(model, model.target or 'the target')}."
 
@@ -93,7 +93,14 @@ def class_table(found: Mapping[str, Quality]) -> Table | None:
         weight = f"{score.weight:,.0f}" if score.weight.is_integer() else f"{score.weight:,.4g}"
         table.add_row(escape(str(score.label)), weight, *(_share(v) for v in (score.recall, score.precision, score.f1)))
     if len(one.labels) > len(scores):
-        table.add_row(f"[dim]and {len(one.labels) - len(scores)} more, which are found better[/]", "", "", "", "")
+        others = len(one.labels) - len(scores)
+        missed = sum(score.recall == 0.0 for score in one.by_class) - sum(score.recall == 0.0 for score in scores)
+        said = (
+            f"and {others} more, none of which is found worse"
+            if missed == 0
+            else (f"and {others} more; of {missed} of them no row is found, either")
+        )
+        table.add_row(f"[dim]{said}[/]", "", "", "", "")
     return table
 
 

@@ -82,7 +82,7 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     separated = () if on_rows is None else on_rows.separated
     console.print(features_table(model, TOP, separated))
     if separated:
-        console.print(f"[yellow]{escape(about_separated(separated, len(model.intercept) > 1))}[/]")
+        console.print(f"[yellow]{escape(about_separated(separated, model))}[/]")
     if on_rows is not None and on_rows.unlimited:
         console.print(f"[yellow]{escape(about_unlimited(on_rows.unlimited, '--ridge 0.01'))}[/]")
     console.print()
@@ -286,8 +286,7 @@ def show_stability(found: Stability, names: Sequence[str], as_json: bool) -> Non
     console.print(table)
     console.print(
         f"\n{len(found.stable)} of {len(names):,} features are stable: at least {100 * found.threshold:.0f} % of "
-        f"{found.n_halves} halves chose them, which chose {found.q:.1f} on average. Of noise features, chosen no more "
-        f"often than by chance, at most {found.error_bound:.2g} are expected among them."
+        f"{found.n_halves} halves chose them, which chose {found.q:.1f} on average. {found.about_noise()}"
     )
 
 

@@ -24,7 +24,7 @@ class ProgressiveScores(NamedTuple):
         if self.normalised_entropy is not None and self.auc is not None:
             parts += [f"{self.normalised_entropy:.3f} of that of the share alone", f"AUC {self.auc:.3f}"]
         if self.calibration is not None:
-            parts.append(f"{self.calibration:.3f} predicted for each positive")
+            parts.append(f"{self.calibration:.3f} positives were predicted for each positive row")
         return ", ".join(parts)
 
 

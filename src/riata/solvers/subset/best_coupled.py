@@ -6,6 +6,7 @@ local quadratic (`coupled_quadratic`) of the features that are pulled most, then
 targets with room for the products of all columns the quadratic is the loss itself, and the proof covers all swaps.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +16,7 @@ from riata.data.sample import sample_rows
 from riata.errors import OptionError
 from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem, empty_start, first_order, gap_unit
-from riata.outcome.proofs import Proof, SwapOptimal, ZeroLoss
+from riata.outcome.proofs import Bound, GlobalBound, Proof, SwapOptimal, ZeroLoss
 from riata.solvers.convex.curvature import Point
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_set, restoring
@@ -56,7 +57,8 @@ def best_coupled(problem: Problem, options: Options) -> Iterates:
             better, proof = found.checked(fit)
             (w, b), F = found.point(fit), fit.objective
             fit = better or fit
-            yield Iterate(w, b, t, F, proof=proof, save=partial(_saved, fit, t))
+            bound = found.bound(F, proof)
+            yield Iterate(w, b, t, F, proof=proof, save=partial(_saved, fit, t), bound=bound)
     return None
 
 
@@ -152,7 +154,16 @@ class CoupledSearch:
         n_known: int | None = len(proposals)
         if self.is_quadratic:  # all swaps among the candidates are as good as refitted
             n_known = None if sees_all else max(size, 1) * (len(model.features) - size)
+        elif k == 1 and len(proposals) >= d - 1:  # all models of one feature are
+            n_known = None
         return None, SwapOptimal(k, d - k, size, n_refitted=n_known)
+
+    def bound(self, objective: float, proof: Proof | None) -> Callable[[], Bound] | None:
+        """What no other model is below, where the check has compared them all."""
+        if not (isinstance(proof, SwapOptimal) and proof.compares_all) or self.problem.limit is not None:
+            return None
+        lowest = max(0.0, objective - MIN_GAIN * self._unit) if proof.n_others > 0 else objective
+        return lambda: GlobalBound(self.k, lowest, objective, proof.counted)
 
     def _proposals(self, model: CoupledQuadratic, moves: list[list[int]]) -> list[tuple[np.ndarray, Point]]:
         """Features that searches on the quadratic end at, by swaps, with more or anew; then those of single moves."""

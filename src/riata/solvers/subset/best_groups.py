@@ -11,7 +11,7 @@ import numpy as np
 
 from riata.errors import OptionError
 from riata.objective import Problem, empty_intercept, gap_unit
-from riata.outcome.proofs import Bound, SwapOptimal
+from riata.outcome.proofs import Bound, GlobalBound, SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options
 from riata.solvers.subset.best_k_refits import REFITS
@@ -50,7 +50,7 @@ def best_groups(problem: Problem, options: Options) -> Iterates:
         size = Size(k, support, search.outlook.weights)
 
         def bound() -> Bound:
-            return quadratic_bounds(model, [size]).of(problem, k, F)
+            return _of_all(problem, F, proof) or quadratic_bounds(model, [size]).of(problem, k, F)
 
         if options.certify is not None:
             whole = np.union1d(support, problem.always_in)
@@ -77,7 +77,7 @@ def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Itera
             better = _first_better(problem, fit, proposals, options, unit)
         if better is None:
             proof = swap_optimal(search, penalty, len(proposals))
-        bound = partial(_bound, problem, fit, model)
+        bound = partial(_bound, problem, fit, model, proof)
         if proof is not None and options.certify is not None:
             return (yield from certified_iterates(problem, fit, options, None, t, proof, bound))
         yield Iterate(w, fit.intercept, t, fit.objective, proof=proof, bound=bound)
@@ -85,8 +85,18 @@ def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Itera
     return None
 
 
-def _bound(problem: Problem, fit: Fitted, model: LocalQuadratic) -> Bound:
+def _of_all(problem: Problem, objective: float, proof: SwapOptimal | None) -> Bound | None:
+    """What no other model is below, where all of them were compared."""
+    if proof is None or not proof.compares_all or problem.limit is not None:
+        return None
+    slack = MIN_GAIN * gap_unit(problem) if proof.n_others > 0 else 0.0
+    return GlobalBound(proof.k, max(0.0, objective - slack), objective, proof.counted)
+
+
+def _bound(problem: Problem, fit: Fitted, model: LocalQuadratic, proof: SwapOptimal | None) -> Bound:
     """How much better other groups could be, from the local quadratic at a fit."""
+    if (known := _of_all(problem, fit.objective, proof)) is not None:
+        return known
     k, everything = groups_of(problem).k, np.arange(problem.data.n_features)
     chosen = model.others(fit.support)
     slopes = -model.pulls(chosen, model.w[chosen] * model.unit[chosen]) * model.unit

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.objective import Problem, empty_intercept, gap_unit
-from riata.outcome.proofs import Bound, SwapOptimal
+from riata.outcome.proofs import Bound, GlobalBound, SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_set, restoring
@@ -83,7 +83,7 @@ def _quadratic_iterates(model: LocalQuadratic, k: int, rounds: Iterator[Round], 
                   "outlook.partners": outlook.partners}  # fmt: skip
         save = partial(_saved, model, arrays, rounds=t, reduction=outlook.reduction, pursue=pursue)
         F = model.loss - 0.5 * outlook.reduction
-        bound = partial(_bound, model, Size(k, support, outlook.weights), F)
+        bound = partial(_bound, model, Size(k, support, outlook.weights), F, outlook.gains, proof)
         if proof is not None and options.certify is not None:
             whole = np.union1d(support, model.problem.always_in)
             fit = Fitted(whole, w[whole], b, F)
@@ -92,7 +92,10 @@ def _quadratic_iterates(model: LocalQuadratic, k: int, rounds: Iterator[Round], 
     return None
 
 
-def _bound(model: LocalQuadratic, size: Size, objective: float) -> Bound:
+def _bound(model: LocalQuadratic, size: Size, objective: float, gains: np.ndarray, proof: SwapOptimal | None) -> Bound:
+    if proof is not None and proof.compares_all and model.problem.limit is None:
+        better = 0.5 * max(0.0, gains.max(initial=0.0))  # gains too small for a change
+        return GlobalBound(size.k, max(0.0, objective - better), objective, model.problem.counted)
     return quadratic_bounds(model, [size]).of(model.problem, size.k, objective)
 
 

@@ -7,13 +7,14 @@ gain become candidates, and the search goes on; otherwise it has ended.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from riata.objective import Problem, gap_unit
-from riata.outcome.proofs import Bound, NoBound, Proof, SwapOptimal, ZeroLoss
+from riata.outcome.proofs import Bound, GlobalBound, NoBound, Proof, SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
 from riata.solvers.subset.candidates import next_count, room_for
@@ -96,7 +97,24 @@ def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, option
         return true_bounds(problem, k, fit, near.problem, near.columns, slopes).of(problem, k, fit.objective)
 
     n_others = d - len(problem.always_in) - k
-    return better, SwapOptimal(k, n_others, len(chosen), problem.counted, n_refitted), gains, bound
+    proof = SwapOptimal(k, n_others, len(chosen), problem.counted, n_refitted)
+    lowest = fit.objective
+    if better is None and k == 1 and 0 < n_others <= CHECKED:  # so few are all fitted, and the best is known
+        other = _best_other(problem, fit, options)
+        better = other if other.objective < fit.objective - MIN_GAIN * unit else None
+        lowest, proof = min(lowest, other.objective), replace(proof, n_refitted=None)
+    if proof.compares_all and problem.limit is None:
+        return better, proof, gains, lambda: GlobalBound(k, lowest, fit.objective, problem.counted)
+    return better, proof, gains, bound
+
+
+def _best_other(problem: Problem, fit: Fitted, options: Options) -> Fitted:
+    """The best fit of one feature that is not in this one."""
+    others = np.setdiff1d(np.arange(problem.data.n_features), fit.support)
+    supports = [np.union1d(problem.always_in, other) for other in others]
+    refits = Refits(problem, np.arange(problem.data.n_features), options.memory)
+    fits = refits.fit(supports, [(np.zeros(len(one)), fit.intercept) for one in supports])
+    return min(fits, key=lambda one: one.objective)
 
 
 def _saved(fit: Fitted, candidates: np.ndarray, columns: np.ndarray, rounds: int) -> Saved:

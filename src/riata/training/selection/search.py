@@ -49,7 +49,8 @@ def search_path(
         search = replace(search, alpha_reach=usual_reach(data))
     divided = (search.folds or by_position(n_folds_of(search.cv), spec.seed or 0)) if search.needs_folds else None
     if divided is not None and divided.n_folds > data.n_observed:
-        raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}")
+        fewer = f": take cv={data.n_observed}" if data.n_observed > 1 else ""
+        raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}{fewer}")
     folds = folds_of(data, spec, search, divided)
     if search.by == "k" and _ridge_is_open(spec, search.rule):
         return _with_ridge(folds, spec, search, validation, progress)

@@ -11,7 +11,7 @@ The coefficients of the halves tell how certain those of all rows are: their sta
 estimates the standard error of the fit to all rows (the jackknife that deletes half; Shao & Wu, 1989).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,7 @@ class Stability:
     n_halves: int
     q: float  # features that a half chooses, on average
     spread: np.ndarray  # of the coefficients over halves, one row per margin: about the standard error of coef_
+    names: Sequence[str] | None = None  # of all features, where they have any
 
     @property
     def stable(self) -> np.ndarray:
@@ -39,9 +40,26 @@ class Stability:
         return order[self.frequencies[order] >= self.threshold]
 
     @property
+    def stable_names(self) -> list[str]:
+        """The names of the stable features, the most stable first; x0, x1, ... where they have none."""
+        return [f"x{j}" if self.names is None else str(self.names[j]) for j in self.stable]
+
+    @property
     def error_bound(self) -> float:
         """The most that the expected number of stable noise features can be."""
         return self.q**2 / ((2.0 * self.threshold - 1.0) * len(self.frequencies))
+
+    def about_noise(self) -> str:
+        """How many of the stable features may be noise, in words."""
+        if len(self.stable) == 0:
+            return ""
+        if self.error_bound >= len(self.stable):
+            return (
+                f"How many of them are noise is not known: with so few features the bound on that, "
+                f"{self.error_bound:.2g}, says nothing."
+            )
+        bound = f"at most {self.error_bound:.2g} are expected among them"
+        return f"Of noise features, chosen no more often than by chance, {bound}."
 
 
 def stability_of(
@@ -77,7 +95,8 @@ def stability_of(
             mean = mean + shift / n_halves
             squares = squares + shift * (coef - mean)
     spread = np.sqrt(squares / (n_halves - 1))
-    return Stability(counts / n_halves, threshold, n_halves, float(counts.sum()) / n_halves, spread)
+    q = float(counts.sum()) / n_halves
+    return Stability(counts / n_halves, threshold, n_halves, q, spread, data.feature_names)
 
 
 def check_counts_features(solver: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from markupsafe import Markup
 
 from riata.reporting.html.charts import Series, xy_chart
+from riata.reporting.html.ending import ending
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.page import Section
 from riata.reporting.html.rendering import rendered
@@ -37,7 +38,7 @@ def convergence_section(facts: Facts) -> Section:
     body = rendered(
         "convergence.html",
         words=certificate(facts),
-        certified=bool(facts.training.converged),
+        certainty=ending(facts.training).certainty,
         charts=charts if long else _gaps_of_paths(facts),
         history=_table(histories) if long else None,
         by_day=_by_day(facts.training.progressive_by_day),

@@ -32,6 +32,7 @@ def model_section(facts: Facts) -> Section:
         n_shown=len(shown),
         n_chosen=len(model.names),
         intercepts=[(_label(model, i), short(b, 6), repr(float(b))) for i, b in enumerate(model.intercept)],
+        of_risks=model.task == "survival",
         stability=facts.stability,
         warnings=_warnings(facts),
         by_class=_by_class(facts) if len(model.intercept) > MOST_BARS_OF else None,
@@ -46,7 +47,7 @@ def _warnings(facts: Facts) -> list[str]:
         return []
     said = []
     if found.separated:
-        said.append(about_separated([label(one) for one in found.separated], len(facts.model.intercept) > 1))
+        said.append(about_separated([label(one) for one in found.separated], facts.model))
     if found.unlimited:
         said.append(about_unlimited(found.unlimited))
     return said
