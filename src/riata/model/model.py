@@ -19,7 +19,7 @@ from riata.data.remote import Remote
 from riata.engines.known_rows import check_alike, check_plain, has_columns, with_encoding
 from riata.engines.open import open_data
 from riata.errors import DataError, OptionError
-from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
+from riata.losses import LINKS, Link, Loss, loss_of, ordinal_link, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.decisions import decide
 from riata.model.hazard import BaselineHazard, given_strata
@@ -32,7 +32,10 @@ ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is
 
 @dataclass(frozen=True)
 class Model:
-    """A sparse linear model: margins z = x . coef + intercept, one per target, or class if there are three or more."""
+    """A sparse linear model: margins z = x . coef + intercept, one per target, or class if there are three or more.
+
+    Classes in an order have one margin, and cutpoints between them.
+    """
 
     task: str  # "regression", "classification" or "survival"
     loss: str
@@ -49,12 +52,15 @@ class Model:
     training: TrainingFacts = field(default_factory=TrainingFacts)
     link: str | None = None  # a key of riata.losses.LINKS; None: that of the loss, which is one of riata's own
     hazard: BaselineHazard | None = None  # of times to an event
+    cutpoints: np.ndarray | None = None  # of classes in an order: of the margin, between neighbours
     threshold: float | None = None  # of two classes, the least probability of the second at which it is predicted
     targets: list[str] | None = None  # the names of several targets, each of which has a margin
 
     @property
     def link_function(self) -> Link:
         """What is predicted at a margin."""
+        if self.cutpoints is not None:
+            return ordinal_link(self.cutpoints)
         return loss_of(self.loss).link if self.link is None else LINKS[self.link]
 
     @property
@@ -253,7 +259,7 @@ class Model:
     def decision_function(
         self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
     ) -> np.ndarray:
-        """Margins: one per row for two classes, one per class otherwise."""
+        """Margins: one per row for two classes, or classes in an order, one per class otherwise."""
         if self.classes is None:
             raise OptionError("a regression has no classes to decide between: take predict")
         return self.margins(X, feature_names, offset=offset, exposure=exposure)
@@ -315,7 +321,8 @@ class Model:
         content = vars(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
         content["hazard"] = self.hazard and self.hazard.to_json()
-        unknown = [name for name in ("threshold", "hazard", "targets") if content[name] is None]
+        content["cutpoints"] = None if self.cutpoints is None else self.cutpoints.tolist()
+        unknown = [name for name in ("threshold", "hazard", "targets", "cutpoints") if content[name] is None]
         for name in ("names", "indices", "coef", "deviations", *unknown):
             del content[name]
         write_document(content, path)
@@ -339,6 +346,7 @@ def load_model(path: str | Path) -> Model:
             link=_link_in(document),
             threshold=document.get("threshold"),
             targets=document.get("targets"),
+            cutpoints=np.array(document["cutpoints"], dtype=float) if "cutpoints" in document else None,
             hazard=BaselineHazard.from_json(document["hazard"]) if "hazard" in document else None,
         )
 

@@ -97,6 +97,7 @@ class Trained:
     baseline: list[float] | None = None  # what a model without features knows, where it is known
     offset: Offset | None = None  # where offsets of rows came from, if they had any
     hazard: BaselineHazard | None = None  # of times to an event
+    cutpoints: np.ndarray | None = None  # between neighbours, of classes in an order
     targets: tuple[str, ...] | None = None  # the names of several targets
     n_crossing: int | None = None  # of several quantiles: training rows in which they cross
     leads: Leads | None = None  # for an exact fit, by an online solver
@@ -183,6 +184,7 @@ class Trained:
             training=self._training(),
             threshold=spec.threshold,
             hazard=self.hazard,
+            cutpoints=self.cutpoints,
             targets=None if self.targets is None else list(self.targets),
         )
 

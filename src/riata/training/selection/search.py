@@ -60,7 +60,7 @@ def search_path(
         return models[0], by_size(models[0], search.target_k)
     if search.rule == "validation":
         assert validation is not None
-        scores = np.array([held_out(validation, one, spec.loss_function).scores for one in models])
+        scores = np.array([held_out(validation, one, spec.loss_function, data).scores for one in models])
         of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
         return least(models, search.rule, of, scores)
     if search.rule in CRITERIA:
@@ -108,7 +108,7 @@ def _with_ridge(
         path = fitted_k_path(everything, replace(spec, ridge=best.fitting), supports, best.choosing)
     if validation is not None:
         of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
-        scores = held_out(validation, path, spec.loss_function).scores
+        scores = held_out(validation, path, spec.loss_function, everything).scores
         return least([path], search.rule, of, scores[None])
     return cross_validated([path], search.rule, spec.loss_function, best.parts, folds.used)
 
