@@ -140,7 +140,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return codes, classes
 
     def _in_order(self, spec: Spec, y: Any) -> Spec:
-        kind = getattr(y, "dtype", None)
+        kind: Any = getattr(y, "dtype", None)
         if not getattr(kind, "ordered", False) or not spec.loss_function.ordered or spec.loss_function.order:
             return spec
         there = set(plain_target(y))

@@ -215,7 +215,7 @@ def _moved(y: Array, z: Array) -> tuple[Array, Array]:
 def _of_class(each: np.ndarray, y: Array, z: Array) -> Array:
     """The number of the class of every row, in arrays like z."""
     xp = namespace(z)
-    return xp.asarray(each, dtype=z.dtype)[xp.astype(y, xp.int64)]
+    return xp.take(xp.asarray(each, dtype=z.dtype), xp.astype(y, xp.int64), axis=0)
 
 
 def _softplus(u: Array) -> Array:

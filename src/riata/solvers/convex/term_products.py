@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riata.arrays import to_host
+from riata.arrays import namespace, to_host
 from riata.data.chunk import Chunk
 from riata.losses import SettledLoss, with_ties
 from riata.matrices.moments import Products
@@ -32,9 +32,10 @@ class TermProducts(NamedTuple):
 def term_products(chunk: Chunk, loss: SettledLoss, z: np.ndarray, features: np.ndarray) -> TermProducts:
     """What the rows of a chunk add, at these margins."""
     shares = chunk.weight[:, None] * loss.shares(chunk.y, z)
-    products = chunk.X.products(shares.sum(axis=1), features, features)
+    xp = namespace(shares)
+    products = chunk.X.products(xp.sum(shares, axis=1), features, features)
     columns = chunk.X.narrowed(features).slopes(shares)
-    return TermProducts(products, columns, to_host(shares.sum(axis=0)), loss.ties(chunk.y, chunk.weight))
+    return TermProducts(products, columns, to_host(xp.sum(shares, axis=0)), loss.ties(chunk.y, chunk.weight))
 
 
 def within_terms(found: Products | TermProducts) -> Products:
