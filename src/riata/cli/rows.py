@@ -51,11 +51,11 @@ def opening(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_of_classes(loss: str | None) -> bool:
-    """Whether a loss is for classes alone: numbers in the target are then their labels."""
+    """Whether a loss is for several classes at once: numbers in the target are then their labels."""
     from riata.losses import known_loss
 
     known = None if loss is None else known_loss(loss)
-    return known is not None and known.tasks == ("classification",)
+    return known is not None and known.tasks == ("classification",) and (known.ordered or known.n_outputs > 1)
 
 
 def offsets(options: dict[str, Any]) -> dict[str, Any]:
