@@ -4,6 +4,8 @@ A is the matrix of rows a_i (already scaled), s the weights of the rows (mean on
 """
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from riata.penalties import hard_threshold, soft_threshold
 
@@ -93,6 +95,40 @@ def cox_loss(z, time, event, weight, efron, entry=None, stratum=None):
             saturated += d / m * np.log(1.0 - share)
         total -= weight[dying] @ z[dying] + saturated
     return total / weight.sum()
+
+
+def ordinal_loss(z, k, cutpoints, weight):
+    """Minus the mean logarithm of the probability of class k between its cutpoints, from its definition."""
+    ends = np.concatenate([[-np.inf], cutpoints, [np.inf]])
+    p = expit(ends[k + 1] - z) - expit(ends[k] - z)
+    return -weight @ np.log(p) / weight.sum() if np.all(p > 0.0) and np.all(np.diff(cutpoints) > 0.0) else np.inf
+
+
+def ordinal_minimum(A, k, weight, l1, l2, n_classes):
+    """The least ordinal loss with an elastic net over coefficients and cutpoints: coefficients in two parts, of which
+    neither is negative, and L-BFGS."""
+    d, share = A.shape[1], np.cumsum(np.bincount(k, weight, n_classes))[:-1] / weight.sum()
+    s = weight / weight.sum()
+
+    def bell(u):
+        return expit(u) * expit(-u)
+
+    def objective(v):
+        w, t = v[:d] - v[d : 2 * d], v[2 * d :]
+        z, ends = A @ w, np.concatenate([[-np.inf], t, [np.inf]])
+        p = expit(ends[k + 1] - z) - expit(ends[k] - z)
+        if np.any(p <= 0.0) or np.any(np.diff(t) <= 0.0):
+            return 1e10, np.zeros_like(v)
+        upper, lower = s * bell(ends[k + 1] - z) / p, s * bell(ends[k] - z) / p
+        by_w = A.T @ (upper - lower) + l2 * w
+        by_t = np.bincount(k, -upper, n_classes)[:-1] + np.bincount(k, lower, n_classes)[1:]
+        value = -s @ np.log(p) + l1 @ (v[:d] + v[d : 2 * d]) + 0.5 * l2 @ w**2
+        return value, np.concatenate([by_w + l1, -by_w + l1, by_t])
+
+    start = np.concatenate([np.zeros(2 * d), np.log(share) - np.log1p(-share)])
+    bounds = [(0.0, None)] * (2 * d) + [(None, None)] * (n_classes - 1)
+    options = {"maxiter": 20_000, "maxfun": 100_000, "ftol": 1e-16, "gtol": 1e-11}
+    return minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).fun
 
 
 def softmax_proximal_gradient(A, y, s, penalty, n_classes, learn_b, steps):

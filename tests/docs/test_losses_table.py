@@ -31,7 +31,7 @@ def problem(name):
         return X, np.column_stack([z, X[:, 1] - z]), {}
     if name in ("logistic", "probit", "cloglog", "squared-hinge"):
         return X, (z > 0).astype(int), {"task": "classification"}
-    if name == "softmax":
+    if name in ("softmax", "ordinal"):
         return X, np.digitize(z, [-0.7, 0.7]), {"task": "classification"}
     if name == "binomial":
         trials = np.full(N, 5)

@@ -152,6 +152,19 @@ def test_softmax_comes_to_the_local_answer(client, asked, monkeypatch):
     assert_allclose(there.objective, here.objective, rtol=1e-6)
 
 
+@pytest.mark.parametrize("asked", [{"alpha_ratio": 0.1, "tol": TIGHT}, {"k": 2}], ids=str)
+def test_classes_in_an_order_come_to_the_local_answer(client, asked, monkeypatch):
+    monkeypatch.setattr("riata.losses.on_grid.FEW_ROWS", 16)
+    X, y = problem()
+    frame = pd.DataFrame(X).rename(columns=str).assign(grade=np.array(["low", "mid", "high"])[np.digitize(y, [-1, 1])])
+    model = riata.SparseClassifier(loss="ordinal:low<mid<high", **asked)
+    here = clone(model).fit(X, frame["grade"])
+    there = clone(model).fit(riata.open(dd.from_pandas(frame, npartitions=3), "grade", engine=client))
+    assert_allclose(there.coef_, here.coef_, atol=1e-7)
+    assert_allclose(there.cutpoints_, here.cutpoints_, atol=1e-7)
+    assert list(there.classes_) == ["low", "mid", "high"]
+
+
 def test_several_targets_come_to_the_local_answer(client, tmp_path):
     X, y = problem()
     Y = np.column_stack([y, y + X[:, 0], 3.0 - y])

@@ -19,7 +19,7 @@ from riata.data.sample import sample_rows
 from riata.engines.cuda.on_device import OnDevice, Streamed, on_device
 from riata.engines.cuda.transfers import Host, place_named
 from riata.errors import CheckpointError, DataError, OptionError
-from riata.losses import LOSSES
+from riata.losses import LOSSES, Ordinal
 from riata.matrices.cuda import cupy, floats_of
 from riata.model.scores import scores
 from riata.objective import first_order_part
@@ -101,6 +101,19 @@ def test_fit_is_that_of_the_cpu(both, loss, strength):
     place, kind = both
     data = rows(kind, loss)
     spec = Spec(loss=loss, tol=1e-8, **strength)
+    here, there = fit(data, spec), fit(on_device(data, place), spec)
+    assert there.result.converged
+    np.testing.assert_allclose(there.result.objective, here.result.objective, rtol=1e-6)
+    np.testing.assert_array_equal(np.flatnonzero(there.result.coef), np.flatnonzero(here.result.coef))
+
+
+@pytest.mark.parametrize("strength", [{"alpha_ratio": 0.1}, {"k": 3}, GROUPED])
+def test_classes_in_an_order_are_those_of_the_cpu(both, strength):
+    place, kind = both
+    data = rows(kind)
+    y, weight = data.targets()
+    data = InMemory(data.X, np.digitize(y, [-1.0, 1.5]).astype(float), weight)
+    spec = Spec(loss=Ordinal(3), tol=1e-8, **strength)
     here, there = fit(data, spec), fit(on_device(data, place), spec)
     assert there.result.converged
     np.testing.assert_allclose(there.result.objective, here.result.objective, rtol=1e-6)

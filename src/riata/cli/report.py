@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from riata.cli.command import option
+from riata.cli.rows import is_of_classes
 from riata.errors import OptionError
 from riata.files import writable
 from riata.training.parameters import OF_OPENING, Heading
@@ -68,6 +69,8 @@ def opened_with() -> dict[str, Any]:
         opened["engine"] = given["scheduler"]
     if given.get("solver") == "sketch":
         opened["hashed"] = True
+    if "task" not in given and is_of_classes(given.get("loss")):
+        opened["task"] = "classification"
     return opened
 
 

@@ -45,7 +45,17 @@ def opening(options: dict[str, Any]) -> dict[str, Any]:
     if str(columns.get("folds", "")).isdigit():
         raise OptionError(f"--folds names a column of fold numbers; --cv {columns['folds']} asks for so many folds")
     columns["features"] = columns["features"] or None
+    if columns.get("task") == "auto" and is_of_classes(options.get("loss")):
+        columns["task"] = "classification"
     return columns | {"hashed": options.get("solver") == "sketch"} | reading(options)
+
+
+def is_of_classes(loss: str | None) -> bool:
+    """Whether a loss is for several classes at once: numbers in the target are then their labels."""
+    from riata.losses import known_loss
+
+    known = None if loss is None else known_loss(loss)
+    return known is not None and known.tasks == ("classification",) and (known.ordered or known.n_outputs > 1)
 
 
 def offsets(options: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ def attributes_of(trained: Trained) -> dict[str, Any]:
         "class_count_": trained.class_count,
         "scale_": trained.scale,
         "n_crossing_": trained.n_crossing,
+        "cutpoints_": trained.cutpoints,
     }
     found |= {name: value for name, value in optional.items() if value is not None}
     if trained.course is not None:

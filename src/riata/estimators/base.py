@@ -118,7 +118,7 @@ class SparseLinear(SelectorMixin, TakesRows):
         self, X: Any, y: Any, sample_weight: Any, offsets: dict[str, Any], marks: dict[str, Any], validation: Any
     ) -> Self:
         """Fit to rows with these offsets and marks."""
-        spec = self._begin()
+        spec = self._in_order(self._begin(), y)
         data = self._dataset(X, y, sample_weight, **offsets)
         data = with_marks(data, X, sample_weight, **marks)
         self._fitted_to_columns = not (isinstance(X, Dataset) or is_distributed(X))
@@ -132,6 +132,10 @@ class SparseLinear(SelectorMixin, TakesRows):
         if trained.learner is not None:
             self._learner = trained.learner
         return self
+
+    def _in_order(self, spec: Spec, y: Any) -> Spec:
+        """What is asked for, with the order of the classes where the target brings it."""
+        return spec
 
     def _begin(self) -> Spec:
         """Check the options that depend on no data, and forget what an earlier fit left behind."""

@@ -1,6 +1,7 @@
 """Classification."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
-from riata.losses import AUTO, Link, Loss, known_loss, probabilities
+from riata.losses import AUTO, Link, Loss, in_this_order, known_loss, ordinal_link, probabilities
 from riata.model.decisions import decide
 from riata.penalties import Penalty
+from riata.training.spec import Spec
 from riata.training.streams import Learner
 
 
@@ -41,12 +43,13 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     Parameters
     ----------
-    loss : {"auto", "logistic", "probit", "cloglog", "softmax", "squared", "squared-hinge"} or riata.losses.Loss
+    loss : {"auto", "logistic", "probit", "cloglog", "softmax", "ordinal", "squared", "squared-hinge"} or Loss
         "softmax" is one model of all classes, with alpha, and "logistic" where there are two; the others set each of
         several classes against the rest. "auto" is "logistic", and of more than two classes "softmax" where that goes
         with all else that is asked: not with k, offsets or learning row by row. "squared" fits labels -1 and +1 by
         least squares, as the paper does, and has no probabilities; neither has "squared-hinge". "cloglog" is the
-        model of the second class, which happens at a rate exp(margin).
+        model of the second class, which happens at a rate exp(margin). "ordinal" is one model of classes in an order
+        (proportional odds): that of numbers and of ordered categories, or as named, "ordinal:low<medium<high".
     shared_support : bool, optional
         With loss "softmax": whether a feature is in the model for all classes or for none (a group Lasso over the
         classes; `group_ratio` below 1 adds L1 within features).
@@ -62,6 +65,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     solver_, n_iter_, n_passes_, objective_, gap_, converged_, stopped_because_ : as of `SparseRegressor`.
     how_much_better_, scale_, profile_, n_features_in_, feature_names_in_, trained_ : as there.
     alpha_, history_, stop_, proof_, bound_, path_, selection_ : as there; lists where each class has a fit of its own.
+    cutpoints_ : of loss "ordinal", those of the margin between neighbours in the order of ``classes_``.
 
     Examples
     --------
@@ -139,6 +143,13 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             classes, codes = classes[there], np.minimum(np.searchsorted(there, codes), len(there) - 1)
         return codes, classes
 
+    def _in_order(self, spec: Spec, y: Any) -> Spec:
+        kind: Any = getattr(y, "dtype", None)
+        if not getattr(kind, "ordered", False) or not spec.loss_function.ordered or spec.loss_function.order:
+            return spec
+        there = set(plain_target(y))
+        return replace(spec, loss=in_this_order([label for label in kind.categories if label in there]))
+
     def _of_task(self, data: Dataset) -> Dataset:
         if data.classes is None:
             raise DataError("the target holds numbers, not classes: use SparseRegressor, or task 'classification'")
@@ -185,10 +196,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         if is_distributed(X):
             check_no_offset(offset, exposure)
             return lazily(
-                self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
+                self.decision_function, X, np.float64, None if len(self.intercept_) == 1 else len(self.classes_)
             )
         z = self._margins(X, offset, exposure)
-        return z.ravel() if len(self.classes_) == 2 else z
+        return z.ravel() if len(self.intercept_) == 1 else z
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Predictions:
         """The label of the largest margin; of two, the second where its probability reaches the threshold."""
@@ -210,8 +221,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     @property
     def _link(self) -> Link:
         """That of the loss that was fitted: of two classes softmax is the logistic one."""
-        link: Link = self.trained_.spec.loss_function.link
-        return link
+        cutpoints, link = self.trained_.cutpoints, self.trained_.spec.loss_function.link
+        return link if cutpoints is None else ordinal_link(cutpoints)
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None

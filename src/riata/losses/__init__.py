@@ -3,8 +3,9 @@
 from riata.losses.binomial import Binomial
 from riata.losses.catalogue import AUTO, EVERY, LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
 from riata.losses.coupled import CoupledLoss, SettledLoss
-from riata.losses.link import LINKS, Link, against_rest, log_odds, probabilities
+from riata.losses.link import LINKS, Link, against_rest, log_odds, ordinal_link, probabilities
 from riata.losses.loss import Loss
+from riata.losses.ordinal import GivenCutpoints, Ordinal, in_this_order, with_ties
 from riata.losses.quantiles import Quantiles
 from riata.losses.several_margins import SeveralMargins
 from riata.losses.softmax import Softmax
@@ -19,8 +20,10 @@ __all__ = [
     "USUAL",
     "Binomial",
     "CoupledLoss",
+    "GivenCutpoints",
     "Link",
     "Loss",
+    "Ordinal",
     "Quantiles",
     "SettledLoss",
     "SeveralMargins",
@@ -28,11 +31,14 @@ __all__ = [
     "SquaredTargets",
     "WithOffset",
     "against_rest",
+    "in_this_order",
     "known_loss",
     "log_odds",
     "loss_for",
     "loss_of",
+    "ordinal_link",
     "paired",
     "probabilities",
     "recalled_loss",
+    "with_ties",
 ]

@@ -16,6 +16,7 @@ from riata.losses.logistic import Logistic
 from riata.losses.loss import Loss
 from riata.losses.negative_binomial import NegativeBinomial
 from riata.losses.numbered import NumberedLoss
+from riata.losses.ordinal import Ordinal, ordinal_of
 from riata.losses.poisson import Poisson
 from riata.losses.probit import Probit
 from riata.losses.quantile import Quantile
@@ -43,7 +44,7 @@ LOSSES: dict[str, Loss] = {  # those that are a sum over rows, each of which has
     )
 }
 SEVERAL_MARGINS: dict[str, Loss] = {Softmax.name: Softmax()}  # a margin for each class, once these are known
-COUPLED: dict[str, Loss] = {loss.name: loss for loss in (Cox(), Efron())}  # those of rows that go together
+COUPLED: dict[str, Loss] = {loss.name: loss for loss in (Cox(), Efron(), Ordinal())}  # those of rows that go together
 EVERY = LOSSES | SEVERAL_MARGINS | COUPLED
 NUMBER = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # a parameter, as it is written
 AUTO = "auto"  # stands for the usual loss of a task
@@ -69,6 +70,8 @@ def known_loss(name: str) -> Loss | None:
     usual = EVERY.get(family)
     if usual is None or not colon:
         return usual
+    if isinstance(usual, Ordinal):
+        return ordinal_of(parameter)
     if isinstance(usual, Quantile) and "," in parameter and all(map(NUMBER.fullmatch, parameter.split(","))):
         return Quantiles([float(level) for level in parameter.split(",")])
     if not isinstance(usual, NumberedLoss) or not NUMBER.fullmatch(parameter):
@@ -79,7 +82,7 @@ def known_loss(name: str) -> Loss | None:
 def loss_for(task: str, loss: str | Loss) -> Loss:
     """The loss of this name, or this one, if it is for the task: regression, classification or survival."""
     names = [name for name, one in EVERY.items() if task in one.tasks]
-    if str(loss) in COUPLED and task != "survival":
+    if str(loss) in COUPLED and COUPLED[str(loss)].tasks == ("survival",) and task != "survival":
         raise OptionError(f"loss {loss!r} is of times to an event: name the column that says which happened (event)")
     if not isinstance(loss, Loss) and str(loss).partition(":")[0] not in names:
         raise OptionError(f"loss must be one of {', '.join(names)} here, not {loss!r}")

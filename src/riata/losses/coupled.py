@@ -10,6 +10,8 @@ are and in whatever order. Only differences of margins count: a constant added t
 from abc import abstractmethod
 from typing import Any
 
+import numpy as np
+
 from riata.arrays import Array
 from riata.losses.loss import Loss
 
@@ -25,6 +27,10 @@ class SettledLoss(Loss):
         than the curvature of the loss itself.
         """
 
+    def ties(self, y: Array, weight: Array) -> np.ndarray:
+        """What these rows add to how stiffly the mean of each term is tied to that of the next; empty: they are not."""
+        return np.empty(0)
+
     def check_values(self, y: Array, z: Array, values: Array) -> None:
         """They are those of riata's own losses, and never negative."""
 
@@ -34,6 +40,7 @@ class CoupledLoss(Loss):
 
     couples_rows = True
     n_sums: int  # how many numbers the sums are
+    settles_for_others: bool = False  # whether other rows take what those learnt from settled, such as cutpoints
 
     @abstractmethod
     def sums(self, y: Array, z: Array, weight: Array) -> Any:

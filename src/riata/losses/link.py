@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -71,6 +72,23 @@ def softmax(z: Array) -> Array:
     return e / xp.sum(e, axis=-1)[..., None]
 
 
+def between_cutpoints(cutpoints: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """The probabilities of classes in an order, a column each, where these cutpoints lie between neighbours."""
+    odds = np.asarray(cutpoints) - np.reshape(z, (-1, 1))
+    lower, higher = expit(odds), expit(-odds)
+    nothing = np.zeros((len(odds), 1))
+    of_each: np.ndarray = np.where(  # a difference of the two that are small, which have all digits
+        np.hstack([odds, odds[:, -1:]]) < 0.0,
+        np.hstack([lower, nothing + 1.0]) - np.hstack([nothing, lower]),
+        np.hstack([nothing + 1.0, higher]) - np.hstack([higher, nothing]),
+    )
+    return of_each
+
+
+def _without_cutpoints(z: Array) -> Array:
+    raise ValueError("the probabilities of classes in an order need the cutpoints between them")
+
+
 IDENTITY = Link("identity", np.asarray, np.asarray, "the prediction", "the score")
 EXP = Link("exp", np.exp, _log, "the logarithm of the prediction", "the score", of_rate=True)
 LOGISTIC = Link(
@@ -110,7 +128,23 @@ SOFTMAX = Link(
     probabilities=True,
     sums_to_one=True,
 )
-LINKS: dict[str, Link] = {link.name: link for link in (IDENTITY, EXP, LOGISTIC, PROBIT, CLOGLOG, SHARE, SOFTMAX)}
+ORDINAL = Link(
+    "ordinal",
+    _without_cutpoints,
+    _log,
+    "the logarithm of the odds of a higher class",
+    "the logarithm of the odds of a higher class",
+    probabilities=True,
+    sums_to_one=True,
+)
+LINKS: dict[str, Link] = {
+    link.name: link for link in (IDENTITY, EXP, LOGISTIC, PROBIT, CLOGLOG, SHARE, SOFTMAX, ORDINAL)
+}
+
+
+def ordinal_link(cutpoints: Any) -> Link:
+    """The link of classes in an order, from one margin to the probabilities of all of them."""
+    return replace(ORDINAL, mean=partial(between_cutpoints, np.asarray(cutpoints, dtype=np.float64)))
 
 
 def log_odds(link: Link, z: np.ndarray) -> np.ndarray:

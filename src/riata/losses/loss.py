@@ -55,6 +55,8 @@ class Loss(ABC):
     tasks: tuple[str, ...] = ("regression",)  # which it can be chosen for
     labels: bool = False  # whether targets are -1 or +1 (the two classes)
     symmetric: bool = True  # of labels: whether they may change places where the margin changes its sign
+    ordered: bool = False  # of classes: whether they have an order, and one margin with cutpoints between them
+    order: tuple[str, ...] = ()  # the labels from the lowest to the highest class, where they were named
     relative: bool = False  # whether it is a function of y - z, so that a constant may be taken from all targets
     refusal: str = "the target has values that the loss cannot take"  # the error message for such targets
 

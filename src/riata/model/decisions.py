@@ -9,9 +9,12 @@ from riata.losses import Link
 def decide(z: np.ndarray, link: Link, threshold: float | None = None) -> np.ndarray:
     """The position of the predicted class of every row.
 
-    Of several classes it is that of the largest margin; of two the second where its margin is positive or, with a
-    threshold, where its probability is at least so large.
+    Of several classes it is that of the largest margin, or of the largest probability where they share one margin; of
+    two the second where its margin is positive or, with a threshold, where its probability is at least so large.
     """
+    if z.ndim == 1 and link.sums_to_one:  # classes in an order
+        likeliest: np.ndarray = link.mean(z).argmax(axis=1)
+        return likeliest
     if z.ndim > 1:
         if threshold is not None:
             raise OptionError(f"a threshold decides between two classes, and there are {z.shape[1]}: leave it out")

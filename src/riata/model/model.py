@@ -19,7 +19,7 @@ from riata.data.remote import Remote
 from riata.engines.known_rows import check_alike, check_plain, has_columns, with_encoding
 from riata.engines.open import open_data
 from riata.errors import DataError, OptionError
-from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
+from riata.losses import LINKS, Link, Loss, loss_of, ordinal_link, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.decisions import decide
 from riata.model.hazard import BaselineHazard, given_strata
@@ -34,6 +34,8 @@ ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is
 @dataclass(frozen=True)
 class Model:
     """A sparse linear model: margins z = x . coef + intercept, one per target, or class if there are three or more.
+
+    Classes in an order have one margin, and cutpoints between them.
 
     It is what `to_model` of an estimator or of what `riata.train` gives, and what `riata.load_model` reads. It has no
     data, needs no scikit-learn, and makes features of files and tables as the fit did.
@@ -53,6 +55,7 @@ class Model:
     training : how the model was made and what is proved of it.
     link : a key of ``riata.losses.LINKS``; None: that of the loss, which is one of riata's own.
     hazard : the baseline hazard of times to an event.
+    cutpoints : of classes in an order, those of the margin between neighbours.
     threshold : of two classes, the least probability of the second at which it is predicted.
     targets : the names of several targets, each of which has a margin.
 
@@ -82,6 +85,7 @@ class Model:
     training: TrainingFacts = field(default_factory=TrainingFacts)
     link: str | None = None
     hazard: BaselineHazard | None = None
+    cutpoints: np.ndarray | None = None
     threshold: float | None = None
     targets: list[str] | None = None
 
@@ -94,6 +98,8 @@ class Model:
     @property
     def link_function(self) -> Link:
         """What is predicted at a margin."""
+        if self.cutpoints is not None:
+            return ordinal_link(self.cutpoints)
         return loss_of(self.loss).link if self.link is None else LINKS[self.link]
 
     @property
@@ -500,7 +506,7 @@ class Model:
         Returns
         -------
         array
-            A number for each row for two classes, rows x classes otherwise.
+            A number for each row for two classes, or classes in an order; rows x classes otherwise.
 
         Examples
         --------
@@ -625,7 +631,8 @@ class Model:
         content = vars(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
         content["hazard"] = self.hazard and self.hazard.to_json()
-        unknown = [name for name in ("threshold", "hazard", "targets") if content[name] is None]
+        content["cutpoints"] = None if self.cutpoints is None else self.cutpoints.tolist()
+        unknown = [name for name in ("threshold", "hazard", "targets", "cutpoints") if content[name] is None]
         for name in ("names", "indices", "coef", "deviations", *unknown):
             del content[name]
         write_document(content, path)
@@ -672,6 +679,7 @@ def load_model(path: str | Path) -> Model:
             link=_link_in(document),
             threshold=document.get("threshold"),
             targets=document.get("targets"),
+            cutpoints=np.array(document["cutpoints"], dtype=float) if "cutpoints" in document else None,
             hazard=BaselineHazard.from_json(document["hazard"]) if "hazard" in document else None,
         )
 

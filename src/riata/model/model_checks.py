@@ -1,19 +1,21 @@
 """What must be true of a model file's content, each with the words that say what is wrong where it is not."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from riata.data.encoding import Encoding
 from riata.data.target import classes_fault
 from riata.losses import LINKS, known_loss
+from riata.losses.link import ORDINAL
 from riata.schema import LARGEST_NUMBER, LARGEST_WHOLE, checked
 
 HEAD = {"format", "version", "riata"}
 PARTS = {
     "task", "loss", "link", "objective", "classes", "n_features", "normalize", "intercept", "encoding", "training",
-    "features", "threshold", "hazard", "targets",
+    "features", "threshold", "hazard", "targets", "cutpoints",
 }  # fmt: skip
-OPTIONAL = {"encoding", "link", "threshold", "hazard", "targets"}  # older files name no link: their loss tells it
+OPTIONAL = {"encoding", "link", "threshold", "hazard", "targets", "cutpoints"}  # older files' loss tells their link
 TASKS = ("regression", "classification", "survival")
 OF_A_FEATURE = {"name", "column", "coef", "deviation"}
 
@@ -70,6 +72,8 @@ def _faults_of_numbers(document: dict[str, Any]) -> Iterator[str]:
         yield f"its threshold is {document['threshold']!r}, no probability between 0 and 1 of one of two classes"
     if ("hazard" in document) != (document["task"] == "survival"):
         yield "a hazard is there where events are predicted, and nowhere else"
+    if not _are_cutpoints(document.get("cutpoints"), document.get("link"), classes):
+        yield f"its cutpoints are {document.get('cutpoints')!r}, not rising numbers between its classes"
     if not _is_baseline(
         document["training"].get("baseline"), len(classes or document.get("targets") or _levels(document) or "1")
     ):
@@ -112,7 +116,8 @@ def _n_margins(document: dict[str, Any]) -> int:
         return len(document["targets"])
     if levels := _levels(document):
         return len(levels)
-    return len(classes) if isinstance(classes, list) and len(classes) > 2 else 1
+    several = isinstance(classes, list) and len(classes) > 2 and "cutpoints" not in document
+    return len(classes) if several else 1
 
 
 def _faults_of(feature: Any, n_features: int, n_margins: int) -> Iterator[str]:
@@ -139,6 +144,14 @@ def _is_loss(name: Any, link: Any, task: Any) -> bool:
 
 def _is_threshold(value: Any, classes: Any) -> bool:
     return value is None or (_is_number(value) and 0 < value < 1 and isinstance(classes, list) and len(classes) == 2)
+
+
+def _are_cutpoints(values: Any, link: Any, classes: Any) -> bool:
+    """Whether there are cutpoints where classes have an order, and nowhere else."""
+    if link != ORDINAL.name:
+        return values is None
+    fine = len(classes or ()) > 2 and _are_numbers(values, len(classes) - 1)
+    return fine and all(low < high for low, high in pairwise(values))
 
 
 def _is_baseline(value: Any, count: int) -> bool:

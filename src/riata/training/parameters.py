@@ -260,7 +260,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
               "squared, huber, quantile, binomial, poisson, negative-binomial, gamma, tweedie; logistic, probit, "
-              "cloglog, softmax, squared-hinge; cox.",
+              "cloglog, softmax, ordinal, squared-hinge; cox.",
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),

@@ -104,5 +104,10 @@ def with_classes(data: Dataset, classes: np.ndarray) -> Dataset:
     unknown = [label for label in labels if label not in places]
     if unknown:
         raise DataError(f"the validation set holds the label {unknown[0]!r}, the rows to learn from {list(places)}")
-    recode = np.array([places[label] for label in labels])
-    return data.map(lambda chunk: chunk._replace(y=recode[chunk.y.astype(np.intp)].astype(np.float64)))
+    recode = np.array([float(places[label]) for label in labels])
+
+    def recoded(chunk: Chunk) -> Chunk:
+        xp = namespace(chunk.y)
+        return chunk._replace(y=xp.take(xp.asarray(recode), xp.astype(chunk.y, xp.int64), axis=0))
+
+    return data.map(recoded)

@@ -28,6 +28,7 @@ from riata.training.joined_fits import joined
 from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import mean_of_empty_model
 from riata.training.one_margin import Warn, fit_margin
+from riata.training.ordered_classes import cutpoints_of, in_order, with_offsets
 from riata.training.polishing import (
     all_rows,
     check_polish,
@@ -195,7 +196,10 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
             "solver 'online', which learns them as they come, or leave one_pass out and keep a stream while it is read "
             "(cache=True)"
         )
-    classes, passes_before = np.asarray(data.classes), data.passes
+    passes_before = data.passes
+    if spec.loss_function.ordered:
+        data = in_order(data, spec.loss_function)
+    classes = np.asarray(data.classes)
     if spec.threshold is not None and len(classes) != 2:
         raise OptionError(f"a threshold decides between two classes, and there are {len(classes)}: leave it out")
     counts, weight_of_each = count_classes(data)
@@ -214,6 +218,13 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
             warn,
         )
         return replace(joined([fitted], data, spec, passes_before, classes), class_count=counts, baseline=shares)
+    if loss.ordered:
+        rows, coded = with_offsets(weighted(data, weights)), replace(spec, loss=loss, fit_intercept=True)
+        chosen_by = None if others is None else with_offsets(weighted(others, weights))
+        fitted = fit_margin(rows, coded, chosen_by, folds, warn)  # an intercept keeps margins near 0
+        trained = joined([centred(fitted, data.moments.mean)], data, spec, passes_before, classes)
+        cutpoints = cutpoints_of(rows, loss, trained.coef[0], float(trained.intercept[0]))
+        return replace(trained, class_count=counts, baseline=shares, cutpoints=cutpoints)
     if loss != spec.loss_function:
         spec = replace(spec, loss=loss.name, shared_support=False)
     shared = ClassMoments(data, weights)

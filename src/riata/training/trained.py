@@ -97,6 +97,7 @@ class Trained:
     course : how the fit came about and what it cost; None: rows are still to come.
     baseline : what a model without features knows, where it is known.
     offset : where offsets of rows came from, if they had any.
+    cutpoints : of classes in an order, between neighbours.
     hazard : the baseline hazard of times to an event.
     targets : the names of several targets.
     n_crossing : of several quantiles, the training rows in which they cross.
@@ -129,6 +130,7 @@ class Trained:
     baseline: list[float] | None = None
     offset: Offset | None = None
     hazard: BaselineHazard | None = None
+    cutpoints: np.ndarray | None = None
     targets: tuple[str, ...] | None = None
     n_crossing: int | None = None
     leads: Leads | None = None
@@ -251,6 +253,7 @@ class Trained:
             training=self._training(),
             threshold=spec.threshold,
             hazard=self.hazard,
+            cutpoints=self.cutpoints,
             targets=None if self.targets is None else list(self.targets),
         )
 

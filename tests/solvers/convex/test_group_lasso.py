@@ -18,7 +18,7 @@ from riata.errors import OptionError
 from riata.objective import alpha_max, duality_gap, first_order, objective
 from riata.penalties import GroupLasso
 from riata.solvers.convex import group_quadratic
-from riata.solvers.convex.group_quadratic import minimise_groups
+from riata.solvers.convex.group_quadratic import NEGATIVE, minimise_groups
 from riata.training.fitting import bare_problem, fit, make_problem
 from riata.training.path import path_of_margin
 from riata.training.spec import Spec
@@ -205,3 +205,39 @@ def test_what_does_not_go_together(options, sentence):
     X, y = make("squared")
     with pytest.raises(OptionError, match=sentence):
         riata.SparseRegressor(**{"alpha": 0.1, "groups": GROUPS, **options}).fit(X, y)
+
+
+def conditions(H, slope, penalty, v):
+    """The largest violation of an optimality condition of a group."""
+    now, lengths = slope + H @ v, penalty.lengths(v)
+    of_zero = np.maximum(penalty.lengths(now) - penalty.by_group, 0.0)
+    outward = (penalty.by_group / np.where(lengths > 0.0, lengths, 1.0))[penalty.groups] * v
+    return np.max(np.where(lengths > 0.0, penalty.lengths(now + outward), of_zero))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_singular_curvatures_with_a_negative_rounding_have_a_minimum(seed):
+    """Along a direction of negative curvature the quadratic would fall without end, however small it is."""
+    rng = np.random.default_rng(seed)
+    n, m = 20, 120
+    A = rng.normal(size=(n, m))
+    H = A.T @ A / n
+    flat = np.linalg.svd(A)[2][-1]
+    H -= 0.5 * NEGATIVE * np.trace(H) * np.outer(flat, flat)
+    slope = -A.T @ rng.normal(size=n) / n
+    penalty = GroupLasso(np.arange(m) // 4, alpha=1e-4)
+    v = minimise_groups(H, slope, penalty, np.zeros(m), 1e-10)
+    assert np.abs(v).max() < 10.0
+    assert conditions(H, slope, penalty, v) < 1e-8
+
+
+@pytest.mark.parametrize("apart", [1e-2, 1e-4, 1e-8])
+def test_groups_that_are_nearly_alike_come_to_their_minimum(apart):
+    rng = np.random.default_rng(0)
+    n, m = 25, 60
+    A = rng.normal(size=(n, m))
+    A[:, m // 2 :] = A[:, : m // 2] + apart * rng.normal(size=(n, m // 2))
+    H, slope = A.T @ A / n, -A.T @ rng.normal(size=n) / n
+    penalty = GroupLasso(np.arange(m) // 5, alpha=2e-3)
+    v = minimise_groups(H, slope, penalty, np.zeros(m), 1e-10)
+    assert conditions(H, slope, penalty, v) < 1e-8

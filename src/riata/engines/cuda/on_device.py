@@ -7,7 +7,7 @@ import numpy as np
 
 from riata.arrays import Array, to_host
 from riata.data.chunk import Chunk, add
-from riata.data.dataset import Dataset
+from riata.data.dataset import Dataset, Run
 from riata.data.facts import Facts
 from riata.data.in_memory import InMemory
 from riata.data.ledger import Ledger
@@ -97,6 +97,10 @@ class OnDevice(Dataset):
         self.ledger.count(self.n_rows)
         return f(self._chunk)
 
+    def placed(self) -> Run:
+        self.ledger.count(self.n_rows)
+        yield 0, self._chunk
+
     def gather(self, columns: np.ndarray) -> Matrix:
         self.ledger.count(self.n_rows)
         return DenseMatrix(to_host(self._chunk.X.columns(columns)))
@@ -144,6 +148,12 @@ class Streamed(Dataset):
         for chunk in chunks:
             total = add(total, f(chunk))
         return total
+
+    def placed(self) -> Run:
+        start = 0
+        for chunk in self._place.uploaded(self.visit()):
+            yield start, chunk
+            start += chunk.n_rows
 
     def keep_in_memory(self, chunk: Chunk) -> Dataset:
         rows = self._place.rows(chunk.X.array)

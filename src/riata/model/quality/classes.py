@@ -86,10 +86,10 @@ def class_quality(model: "Model", data: Dataset) -> ClassQuality:
         if undecided is not None:
             undecided.add(z, chunk)
         for i, table in enumerate(curves.values()):
-            table.add(z if z.ndim == 1 else scores_of[:, i], truth == first + i, weight)
+            table.add(scores_of if scores_of.ndim == 1 else scores_of[:, i], truth == first + i, weight)
         if model.link_function.probabilities:
             p, rows = probabilities(model.link_function, z), np.arange(len(truth))
-            chosen = np.ones(len(p), dtype=int) if z.ndim == 1 else p.argmax(axis=1)
+            chosen = np.ones(len(p), dtype=int) if len(labels) == 2 else p.argmax(axis=1)
             calibration.add(p[rows, chosen], truth == chosen, weight)
             surprise -= weight @ np.log(np.maximum(p[rows, truth], np.finfo(float).eps))
     if n_rows == 0:

@@ -48,6 +48,8 @@ class Undecided:
         X, weight = chunk.X.unit_rows() if self._model.normalize == "rows" else chunk.X, chunk.weight
         p = self._model.link_function.mean(z.reshape(len(weight), -1))
         curvature = weight[:, None] * p * (1.0 - p)
+        if len(self._curvature) == 1:  # of classes in an order, whose probabilities share one margin
+            curvature = curvature.sum(axis=1, keepdims=True)
         for rows in X.blocks(2 * len(self._columns)):
             x, by_row = to_host(X.columns(self._columns, rows)), curvature[rows]
             self._by_x += by_row.T @ x

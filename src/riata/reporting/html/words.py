@@ -60,6 +60,11 @@ def asked(facts: Facts) -> list[str]:
         said.append(f"It predicts {len(facts.model.targets)} targets at once, each by a sum of its own.")
     elif facts.model.levels:
         said.append(f"Each of {len(facts.model.levels)} quantiles has such a model of its own.")
+    elif (cutpoints := facts.model.cutpoints) is not None:
+        said.append(
+            f"Its classes have an order, and one sum ranks all rows: cutpoints at {', '.join(map(short, cutpoints))} "
+            "tell how likely each class is, and the likeliest is predicted (proportional odds)."
+        )
     elif several and facts.model.link_function.sums_to_one:
         said.append("It is of all classes at once; every class has a sum of its own, and the largest wins.")
     elif several:

@@ -140,7 +140,9 @@ def _show_quality(console: Console, model: Model, found: Mapping[str, Quality]) 
 
 
 def how_learnt(model: Model) -> str:
-    """Whether several classes were learnt one by one or all at once."""
+    """Whether several classes were learnt one by one or all at once, or in their order."""
+    if model.cutpoints is not None:
+        return "in this order: positive coefficients speak for higher ones"
     return "all in one model" if model.link_function.sums_to_one else "each against the rest"
 
 
@@ -193,6 +195,8 @@ def show_model(model: Model) -> None:
     facts.add_row("task", escape(model.task if model.classes is None else f"{model.task} of {_some(model.classes)}"))
     facts.add_row("minimised", escape(model.objective))
     facts.add_row("intercept", _some([f"{b:.6g}" for b in model.intercept]))
+    if model.cutpoints is not None:
+        facts.add_row("cutpoints", _some([f"{cut:.6g}" for cut in model.cutpoints]))
     facts.add_row("features", f"{len(model.names):,} of {model.n_features:,}")
     if model.classes is not None and len(model.classes) == 2:
         label = model.classes[1]

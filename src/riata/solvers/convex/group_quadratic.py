@@ -14,12 +14,14 @@ import numpy as np
 
 from riata.kernels.blocks import descend_best_blocks, descend_blocks
 from riata.penalties import GroupLasso
-from riata.solvers.convex.quadratic import PROGRESS, solve_nearly
+from riata.solvers.convex.quadratic import IN_A_ROW, PROGRESS, solve_nearly
 
 SWEEPS = 5  # between two Newton steps
 MAX_ROUNDS = 300
 SHARES = 0.5 ** np.arange(12)  # that are tried of a Newton step
 ROUNDING = 1e-15  # of Q: a smaller gain is none
+PAST_ZERO = 1.0 + 1e-12  # of the way to where the first group of a step turns round
+NEGATIVE = 4.0 * float(np.finfo(np.float64).eps)  # of the sum of all eigenvalues of H: how negative rounding makes one
 MANY_COORDINATES = 512  # from which on a Newton step costs more than another pass after a rough minimum
 NEWTON_SPEED = 60  # how much faster than sweeps a factorisation is, for as many multiplications, times its own 6
 LARGE_BLOCK = 200  # coordinates, from which on the largest row sum stands for the largest eigenvalue
@@ -42,7 +44,9 @@ def minimise_groups(
     if not len(w):
         return w
     order = np.argsort(penalty.groups, kind="stable")
-    sorted_H = H if np.all(order[1:] > order[:-1]) else H[np.ix_(order, order)]
+    sorted_H = H[np.ix_(order, order)]
+    # of a singular H rounding makes one with directions along which Q falls without end
+    sorted_H.ravel()[:: len(w) + 1] += NEGATIVE * np.trace(H)
     blocks = _Blocks(sorted_H, slope[order], penalty.of(order), w[order])
     v = np.empty_like(w)
     v[order] = blocks.minimum(precision, enough, squares)
@@ -100,7 +104,11 @@ class _Blocks:
                     gap_before = gap
                     continue
                 gap_before = np.inf
-            v, now = self._newton(v, now)
+            for _ in range(IN_A_ROW):
+                n_before = np.count_nonzero(v)
+                v, now = self._newton(v, now)
+                if np.count_nonzero(v) == n_before:
+                    break
             violation, Q = self._violation(v, now), self._Q(v, now)
             if violation <= precision * unit or (Q >= least - ROUNDING * abs(least) and violation <= 1e-9 * unit):
                 break
@@ -152,8 +160,8 @@ class _Blocks:
         return float(loose + self.penalty.value(v) + share * (v @ now) + gains.sum())
 
     def _newton(self, v: np.ndarray, now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A step to zero slopes of the coordinates that are not zero, of which single ones stop at zero if they have a
-        penalty of their own; (v, now) unchanged where no share of it lowers Q."""
+        """A step to zero slopes of the coordinates that are not zero, of which groups stop at zero that would turn,
+        and single ones if they have a penalty of their own; (v, now) unchanged where no share of it lowers Q."""
         S = np.flatnonzero((v != 0.0) & self.moves)
         if not len(S):
             return v, now
@@ -169,11 +177,14 @@ class _Blocks:
             curvature[first:last, first:last] -= bend[first] * own[:, None] * own
         curvature.ravel()[:: len(S) + 1] += bend * s * s
         step = solve_nearly(curvature, -slopes)
-        Q = self._Q(v, now)
-        for share in SHARES:
+        Q, size = self._Q(v, now), np.bincount(groups, u * u)
+        ahead = np.bincount(groups, u * s * step) / np.where(size > 0.0, size, 1.0)  # of its length, for each group
+        first_turns = PAST_ZERO / max(-float(ahead.min(initial=0.0)), 1.0)
+        for share in (1.0, first_turns, *SHARES[1:]):
             moved = v[S] + share * step
             new = v.copy()
-            new[S] = np.where((self.by_feature[S] > 0.0) & (moved * v[S] < 0.0), 0.0, moved)
+            turned = (self.by_group[groups] > 0.0) & (share * ahead[groups] <= -1.0)
+            new[S] = np.where(turned | (self.by_feature[S] > 0.0) & (moved * v[S] < 0.0), 0.0, moved)
             new_now = self._slope_at(new)
             if self._Q(new, new_now) < Q:
                 return new, new_now

@@ -89,7 +89,7 @@ class OtherRows:
     loss: Loss
 
     def scores(self, path: ModelPath) -> HeldOut:
-        return held_out(self.scored, path, self.loss)
+        return held_out(self.scored, path, self.loss, self.learnt)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ those that are half a deviance. Models with more than n / 2 features are left ou
 zero, and its logarithm would always win.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from riata.arrays import namespace, to_host
-from riata.coupled_passes import coupled_losses
+from riata.coupled_passes import Point, by_rows, coupled_losses, margins_at
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
@@ -32,9 +33,26 @@ class HeldOut(NamedTuple):
     weight: float
 
 
-def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
-    """The score of every model on these rows: one pass."""
+def held_out(data: Dataset, path: ModelPath, loss: Loss, learnt: Dataset) -> HeldOut:
+    """The score of every model on these rows, where it has learnt from others: one pass over these."""
+    if isinstance(loss, CoupledLoss) and loss.settles_for_others:
+        points = list(zip(path.coefs, path.intercepts.tolist(), strict=True))
+        return scored_loss(loss, *_settled_losses(data, by_rows(learnt, loss, points), points))
     return scored_loss(loss, *mean_losses(data, loss, path.coefs, path.intercepts))
+
+
+def _settled_losses(data: Dataset, losses: Sequence[Loss], points: Sequence[Point]) -> tuple[np.ndarray, float]:
+    """The mean loss of several models, each by a loss of its own, on these rows, and what they weigh: one pass."""
+
+    def part(chunk: Chunk) -> tuple[np.ndarray, float]:
+        values = [
+            float(chunk.weight @ loss.value(chunk.y, margins_at(chunk, w, b)))
+            for loss, (w, b) in zip(losses, points, strict=True)
+        ]
+        return np.array(values), float(namespace(chunk.y).sum(chunk.weight))
+
+    total, weight = data.sum(part)
+    return total / weight, float(weight)
 
 
 def mean_losses(data: Dataset, loss: Loss, coefs: np.ndarray, intercepts: np.ndarray) -> tuple[np.ndarray, float]:

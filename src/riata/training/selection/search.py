@@ -65,7 +65,7 @@ def search_path(
         return models[0], by_size(models[0], search.target_k)
     if search.rule == "validation":
         assert validation is not None
-        scores = np.array([held_out(validation, one, spec.loss_function).scores for one in models])
+        scores = np.array([held_out(validation, one, spec.loss_function, data).scores for one in models])
         of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
         return least(models, search.rule, of, scores)
     if search.rule in CRITERIA:
@@ -112,7 +112,7 @@ def _with_ridge(
         if validation is None:
             return cross_validated([path], search.rule, spec.loss_function, scored.parts, folds.used)
         of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
-        return least([path], search.rule, of, held_out(validation, path, spec.loss_function).scores[None])
+        return least([path], search.rule, of, held_out(validation, path, spec.loss_function, everything).scores[None])
 
     path, selection = chosen(best)
     if path.ridge or ridges.with_ridge is None or not spec.loss_function.labels:

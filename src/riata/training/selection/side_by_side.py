@@ -89,7 +89,7 @@ class _FoldPath:
         models = self._path.models(first=self.scores.shape[1])
         if shares := shares_tried(self._spec):
             models = relaxed(models, self._learnt, self._spec).one_after_the_other(shares)
-        found = held_out(self._scored, models, self._spec.loss_function)
+        found = held_out(self._scored, models, self._spec.loss_function, self._learnt)
         self.scores = np.hstack([self.scores, found.scores.reshape(len(self.scores), -1)])
         self.weight = found.weight
 
