@@ -30,6 +30,7 @@ from riata.solvers.online.online import Online
 from riata.solvers.online.part_learner import LearntPart
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.solvers.online.shared_out import _pieces
+from riata.training.stream_fit import learn_chunk
 from riata.training.streams import Learner
 
 ROWS, WORKERS = (10**9, 10**10), (10, 100, 1000)
