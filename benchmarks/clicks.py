@@ -1,7 +1,7 @@
 """Click logs: rows in the shape of Criteo's, learnt in one pass, beside Vowpal Wabbit in the same run.
 
     python benchmarks/clicks.py [--rows 300000] [--seed 0] [--folder FOLDER] [--vw COMMAND] [--only NAME ...]
-        [--repeats 1] [--formats parquet tsv vw] [--out docs/clicks-table.md]
+        [--repeats 1] [--formats parquet tsv vw] [--levels 2000000] [--zipf 1.05] [--out docs/clicks-table.md]
 
 A row has 13 counts, of which many are missing, and 26 columns of 8-digit hexadecimal strings with 3 to 2,000,000
 levels each, by Zipf's law; about 6 % are clicks. The true weights are known: `truth` lists them. Rows are made block
@@ -31,8 +31,9 @@ import pyarrow.parquet as pq
 
 from peak_memory import memory_of
 
-LEVELS = np.geomspace(3, 2_000_000, 26).astype(np.int64)  # of the columns of strings
+MOST_LEVELS = 2_000_000  # of a column of strings
 ZIPF = 1.05  # P(level of rank r) is about r^-ZIPF
+RANK_BITS = 21, 27  # of a level's number: up to 2,097,152 levels, and for more
 MISSING = np.linspace(0.0, 0.45, 13)  # shares of the counts
 MEANS = np.geomspace(1, 200, 13)  # of the counts
 TRUE_COUNTS, TRUE_LEVELS = 5, 20  # counts, and levels of each column, that matter
@@ -50,52 +51,74 @@ class Truth:
 
     counts: np.ndarray
     levels: list[dict[int, float]]
+    rank_bits: int
 
     @property
     def names(self):
         """The names of the features that matter, as riata calls them."""
         of_counts = {COUNTS[j] for j in np.flatnonzero(self.counts)}
         return of_counts | {
-            f"{STRINGS[j]}={one_string(j, rank)}" for j, levels in enumerate(self.levels) for rank in levels
+            f"{STRINGS[j]}={one_string(j, rank, self.rank_bits)}"
+            for j, levels in enumerate(self.levels)
+            for rank in levels
         }
 
 
-def truth(seed):
+@dataclass(frozen=True)
+class Shape:
+    """How many levels the columns of strings have, and how rare most of them are."""
+
+    most_levels: int = MOST_LEVELS
+    zipf: float = ZIPF
+
+    @property
+    def levels(self):
+        return np.geomspace(3, self.most_levels, 26).astype(np.int64)
+
+    @property
+    def rank_bits(self):
+        return next(bits for bits in RANK_BITS if self.most_levels <= 1 << bits)
+
+
+SHAPE = Shape()
+
+
+def truth(seed, shape=SHAPE):
     """The true weights of a seed."""
     rng = np.random.default_rng([seed, 0])
     counts = np.zeros(13)
     chosen = rng.choice(13, TRUE_COUNTS, replace=False)
     counts[chosen] = rng.normal(0, 0.3, TRUE_COUNTS) / MEANS[chosen]
     levels = []
-    for n_levels in LEVELS:
+    for n_levels in shape.levels:
         n = min(int(n_levels), FREQUENT)
         odds = 1.0 / np.arange(1, n + 1)
         ranks = rng.choice(n, min(TRUE_LEVELS, n), replace=False, p=odds / odds.sum())
         levels.append({int(rank): float(weight) for rank, weight in zip(ranks, rng.normal(0, 0.4, n), strict=False)})
-    return Truth(counts, levels)
+    return Truth(counts, levels, shape.rank_bits)
 
 
-def one_string(column, rank):
-    return f"{(((column << 21) | rank) * 0x9E3779B1) % 2**32:08x}"
+def one_string(column, rank, bits):
+    return f"{(((column << bits) | rank) * 0x9E3779B1) % 2**32:08x}"
 
 
-def strings_of(column, ranks):
+def strings_of(column, ranks, bits):
     """A different string of 8 hexadecimal digits for every column and rank, as Arrow strings."""
-    numbers = (((column << 21) | ranks).astype(np.uint64) * np.uint64(0x9E3779B1)).astype(np.uint32)
+    numbers = (((column << bits) | ranks).astype(np.uint64) * np.uint64(0x9E3779B1)).astype(np.uint32)
     digits = (numbers[:, None] >> np.arange(28, -1, -4, dtype=np.uint32)) & np.uint32(15)
     letters = np.frombuffer(b"0123456789abcdef", np.uint8)[digits]
     offsets = np.arange(0, 8 * len(ranks) + 1, 8, dtype=np.int32)
     return pa.StringArray.from_buffers(len(ranks), pa.py_buffer(offsets), pa.py_buffer(letters.tobytes()))
 
 
-def blocks(n_rows, seed):
+def blocks(n_rows, seed, shape=SHAPE):
     """Record batches of all rows: the same for a seed, and the first ones whatever `n_rows` is."""
-    true = truth(seed)
+    true = truth(seed, shape)
     for number, start in enumerate(range(0, n_rows, BLOCK)):
-        yield block(np.random.default_rng([seed, 1, number]), true).slice(0, n_rows - start)
+        yield block(np.random.default_rng([seed, 1, number]), true, shape).slice(0, n_rows - start)
 
 
-def block(rng, true):
+def block(rng, true, shape):
     """BLOCK rows."""
     margin = np.full(BLOCK, CLICKS)
     arrays = []
@@ -104,14 +127,15 @@ def block(rng, true):
         known = rng.random(BLOCK) >= MISSING[j]
         margin += true.counts[j] * np.where(known, values, mean)
         arrays.append(pa.array(values, mask=~known))
-    for j, n_levels in enumerate(LEVELS):
-        span = (n_levels + 1.0) ** (1.0 - ZIPF) - 1.0
-        ranks = ((rng.random(BLOCK) * span + 1.0) ** (1.0 / (1.0 - ZIPF))).astype(np.int64) - 1
+    flat = 1.0 - shape.zipf
+    for j, n_levels in enumerate(shape.levels):
+        span = (n_levels + 1.0) ** flat - 1.0
+        ranks = ((rng.random(BLOCK) * span + 1.0) ** (1.0 / flat)).astype(np.int64) - 1
         ranks = np.clip(ranks, 0, n_levels - 1)
         weights = np.zeros(FREQUENT)
         weights[list(true.levels[j])] = list(true.levels[j].values())
         margin += np.where(ranks < FREQUENT, weights[np.minimum(ranks, FREQUENT - 1)], 0.0)
-        arrays.append(strings_of(j, ranks))
+        arrays.append(strings_of(j, ranks, shape.rank_bits))
     clicked = rng.random(BLOCK) < 1.0 / (1.0 + np.exp(-margin))
     return pa.RecordBatch.from_arrays([pa.array(clicked.astype(np.int8)), *arrays], ["label", *COUNTS, *STRINGS])
 
@@ -139,13 +163,13 @@ def write_lines(file, lines):
     file.write(content.slice(0, int(ends[len(text)])))
 
 
-def write_all(folder, n_rows, seed, formats):
+def write_all(folder, n_rows, seed, formats, shape=SHAPE):
     """The files train.* and test.*, the latter of the next tenth of the rows."""
     n_train, done = n_rows, 0
     total = n_rows + n_rows // 10
     with ExitStack() as stack:
         train, test = (Files(folder, part, stack, formats) for part in ("train", "test"))
-        for batch in blocks(total, seed):
+        for batch in blocks(total, seed, shape):
             cut = min(max(n_train - done, 0), batch.num_rows)
             train.write(batch.slice(0, cut))
             test.write(batch.slice(cut))
@@ -343,14 +367,18 @@ def main():
     parser.add_argument("--repeats", type=int, default=1, help="fits of each learner, of which the quickest counts")
     parser.add_argument("--limit", type=float, default=150.0, help="seconds by the clock, for each learner")
     parser.add_argument("--formats", nargs="*", default=list(FORMATS), choices=list(FORMATS), help="that are made")
+    parser.add_argument("--levels", type=int, default=MOST_LEVELS, help="of the column that has most, up to 2^27")
+    parser.add_argument("--zipf", type=float, default=ZIPF, help="how frequent few levels are; 0: all alike")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = arguments.folder or Path(place)
         folder.mkdir(parents=True, exist_ok=True)
-        mark = folder / f"rows-{arguments.rows}-{arguments.seed}"
+        shape = Shape(arguments.levels, arguments.zipf)
+        drawn = "" if shape == SHAPE else f"-{shape.most_levels}-{shape.zipf:g}"
+        mark = folder / f"rows-{arguments.rows}-{arguments.seed}{drawn}"
         if not mark.exists():
-            write_all(folder, arguments.rows, arguments.seed, arguments.formats)
+            write_all(folder, arguments.rows, arguments.seed, arguments.formats, shape)
             mark.touch()
         environment = os.environ | {"RIATA_CACHE": str(folder / "cache")}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # byte code is kept, as it is of what is installed
@@ -375,8 +403,8 @@ def main():
             if (folder / f"train.{ending}").exists()
         )
         lines = [
-            f"{arguments.rows:,} rows ({sizes}), {len(truth(arguments.seed).names)} true features; log loss is that of "
-            f"the next {arguments.rows // 10:,} rows.",
+            f"{arguments.rows:,} rows ({sizes}), {len(truth(arguments.seed, shape).names)} true features; log loss is "
+            f"that of the next {arguments.rows // 10:,} rows.",
             "",
             f"| {' | '.join(head)} |",
             f"|{' --- |' * len(head)}",
@@ -387,7 +415,7 @@ def main():
             600,
             environment,
         )
-        true = truth(arguments.seed)
+        true = truth(arguments.seed, shape)
         lines += [row_of(one, folder, arguments.rows, true, arguments.limit, arguments.repeats) for one in chosen]
         if arguments.out is not None:
             arguments.out.write_text("\n".join(lines) + "\n")

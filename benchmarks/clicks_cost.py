@@ -30,7 +30,8 @@ from riata.solvers.online.online import Online
 from riata.solvers.online.part_learner import LearntPart
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.solvers.online.shared_out import _pieces
-from riata.training.streams import Learner, _learn_chunk
+from riata.training.stream_fit import learn_chunk
+from riata.training.streams import Learner
 
 ROWS, WORKERS = (10**9, 10**10), (10, 100, 1000)
 WARM = 60_000  # rows after which parts are measured
@@ -60,7 +61,7 @@ def encoding_and_learning(path):
         reading, chunk = seconds(next, chunks, None)
         if chunk is None:
             return read, learnt, n_rows, learner
-        learning, _ = seconds(_learn_chunk, learner, chunk, data)
+        learning, _ = seconds(learn_chunk, learner, chunk, data)
         if n_seen >= WARM:
             read, learnt, n_rows = read + reading, learnt + learning, n_rows + chunk.n_rows
         n_seen += chunk.n_rows

@@ -106,7 +106,7 @@ def thresholded(a, y, weight, batches, loss, eta, k, anchor=None):
 
 
 def online(a, y, weight, loss, noises, rates, alpha, distinct):
-    """Solver 'online' over rows of which the first is zero: the weights of every lane in a row, and the intercepts.
+    """Solver 'online' over dense rows: the weights of every lane in a row, and the intercepts.
 
     Noises and rates have one entry per lane; the last row of what is kept for the intercepts is the empty model's.
     """
@@ -116,7 +116,7 @@ def online(a, y, weight, loss, noises, rates, alpha, distinct):
     origin = y[0] if loss.relative else 0.0
     z, hold, w = np.zeros((n_lanes, d)), np.zeros(d), np.zeros((n_lanes, d))
     b, b_z, b_hold, squares = (np.zeros(n_lanes + 1) for _ in range(4))
-    spread = 0.0
+    spread, shift, review = 0.0, a[0].copy(), 1.0
 
     def weights(T, seen):
         variance = np.average(seen**2, axis=0, weights=weight[: len(seen)])
@@ -127,8 +127,17 @@ def online(a, y, weight, loss, noises, rates, alpha, distinct):
         v = -soft_threshold(z, np.sqrt(variance) * level[:, None]) / divisor
         return np.where(varies, v, 0.0), np.sqrt(np.where(varies, variance, 0.0))
 
-    for i, x in enumerate(a):
+    for i in range(len(a) + 1):
         T = weight[:i].sum()
+        if i == np.ceil(review):  # columns are counted from their means so far
+            review += max(0.2 * review, 1.0)
+            moved = np.average(a[:i], axis=0, weights=weight[:i]) - shift
+            b[:-1] += weights(T, a[:i])[0] @ moved
+            b_z[:-1] = -b[:-1] * (1.0 + b_hold[:-1])
+            shift += moved
+        if i == len(a):
+            break
+        x = a[i] - shift
         if loss.logarithms:
             mean = np.average(y[: i + 1], weights=weight[: i + 1])
             origin, curvature = np.log(mean), loss.second_derivative(mean, np.log(mean))
@@ -154,7 +163,8 @@ def online(a, y, weight, loss, noises, rates, alpha, distinct):
         b_hold, b = grown_b, -b_z / (1.0 + grown_b)
         if loss.logarithms:
             b_z[-1] = b[-1] = 0.0
-    return weights(weight.sum(), a)[0], origin + b[:-1]
+    w = weights(weight.sum(), a)[0]
+    return w, origin + b[:-1] - w @ shift
 
 
 def online_outputs(a, codes, weight, n_classes, noises, rates, alpha, distinct):

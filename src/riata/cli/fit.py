@@ -89,16 +89,18 @@ def fit(
     with clock("testing"), interpreting(rows):
         scores = scores_of(model, rows, test)
     seconds = time.perf_counter() - started
-    summary = summary_of(model, scores, data, seconds) | {"model": str(out), "report": report and str(report)}
     if report is not None:
         how_certain = certainty(trained, rows, halvings, clock, Notes(quiet))
         write_fit_report(
             report, trained, data, quality=scores.test, test=test_data, stability=how_certain,
             on_training=None if rows.is_summary else scores.train, clock=clock,
         )  # fmt: skip
+    if quiet and not as_json:
+        return  # without what makes tables, which takes a while to import
+    summary = summary_of(model, scores, data, seconds) | {"model": str(out), "report": report and str(report)}
     if as_json:
         click.echo(json.dumps(summary))
-    elif not quiet:
+    else:
         show(model, summary, scores)
         say_next(
             with_options("predict", out, "NEW", "--out", "predictions.csv"),

@@ -35,7 +35,7 @@ class Opened:
 
 def opened_with(source: Any, target: Any, options: dict[str, Any]) -> Opened | None:
     """What to remember; None for a stream, which cannot be read again. Files that are to be read once can be."""
-    if is_stream(source) or options.get("follow"):
+    if is_stream(source) or options.get("follow") or options.get("growing"):
         return None
     return Opened(source, target, {name: options[name] for name in KEPT if name in options})
 

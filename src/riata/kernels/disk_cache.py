@@ -96,8 +96,14 @@ class DiskCache:
         return None if folder is None else folder / f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
 
     def load_overload(self, signature: object, context: Any) -> Any:
-        """The compiled kernel, or None if there is none for this signature."""
-        context.refresh()
+        """The compiled kernel, or None if there is none for this signature.
+
+        Machine code needs numba's runtime, which counts references to arrays. It does not need what numba learns by
+        `context.refresh()`, which takes longer than reading all kernels of a fit: what compiles calls that by itself.
+        """
+        from numba.core.runtime.nrt import rtsys
+
+        rtsys.initialize(context)
         kernel = self._load(signature, context)
         if kernel is None:
             announce()

@@ -53,20 +53,14 @@ class NamedRows(NamedTuple):
 @compiled(nogil=True)
 def most_named(text: np.ndarray, start: int, stop: int) -> tuple[int, int, int, bool]:
     """How many (rows, features, bytes of their names) there can be at most in text[start:stop]; whether it is ASCII."""
-    lines, features, bits = 1, 0, np.uint8(0)
+    lines, features, bars, bits = 1, 0, 0, np.uint8(0)
     for c in text[start:stop]:  # counted without a branch, many bytes at a time
         lines += c == NEWLINE
         features += (c == SPACE) | (c == TAB) | (c == RETURN)  # one is before every feature
+        bars += c == BAR
         bits |= c
-    longest, i = 0, uint64(start)
-    while i < uint64(stop):
-        if text[i] == BAR:
-            first = i
-            while i + uint64(1) < uint64(stop) and not ENDS_NAME[text[i + uint64(1)]]:
-                i += uint64(1)
-            longest = max(longest, int(np.int64(i - first)))
-        i += uint64(1)
-    n_bytes = stop - start + features * (min(longest, LONGEST_NAMESPACE) + 1 + DIGITS)
+    # memory that is never written to costs nothing: to look for the longest namespace would cost more
+    n_bytes = stop - start + features * ((LONGEST_NAMESPACE if bars else 0) + 1 + DIGITS)
     return lines, features, n_bytes, bool(bits < 128)
 
 

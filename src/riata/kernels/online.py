@@ -361,11 +361,14 @@ def steep_features(
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def count_weights(block: np.ndarray, total: float, level: float, flat: float, lane: int) -> int:
-    """How many features have a weight in one lane, as of now."""
+def entered(block: np.ndarray, total: float, level: float, flat: float, lane: int, features: np.ndarray) -> int:
+    """How many features have a weight in one lane, as of now, and which, as far as there is room for them."""
     n, share = 0, 1.0 / max(total, 1e-300)
     for j in range(block.shape[0]):
         if block[j, lane] != 0.0:
             s = math.sqrt(variance_of(block[j, SUMS], block[j, SQUARES], share))
-            n += s > 0.0 and abs(block[j, lane]) > level * s + flat
+            if s > 0.0 and abs(block[j, lane]) > level * s + flat:
+                if n < len(features):
+                    features[n] = j
+                n += 1
     return n

@@ -133,7 +133,7 @@ class _Course:
     """One run as it goes: its clock, its passes and its history, with those of the run that it goes on from."""
 
     def __init__(self, problem: Problem, resumed: Saved | None) -> None:
-        self.problem, self.history = problem, _history_of(resumed)
+        self.problem, self.history = problem, history_of(resumed)
         self._started, self._passes_before = time.perf_counter(), problem.data.passes
         if resumed is not None:
             self._passes_before -= resumed.facts["passes"]
@@ -205,7 +205,7 @@ class _Course:
         )  # fmt: skip
 
 
-def _history_of(resumed: Saved | None) -> list[Record]:
+def history_of(resumed: Saved | None) -> list[Record]:
     """The history of the run that this one goes on from."""
     if resumed is None:
         return []

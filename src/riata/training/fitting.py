@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -108,12 +109,16 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
     if spec.checkpoint is None:
         return None
     every = parse_seconds(spec.every, "every")
+    return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping_options(spec), every)
+
+
+def shaping_options(spec: Spec) -> dict[str, Any]:
+    """The options that shape a fit, as plain values."""
     loss = spec.loss_function
     options = asdict(replace(spec, penalty=None, cv=None))
     options |= {"penalty": None if spec.penalty is None else repr(spec.penalty)}
     options |= {"loss": loss.name if known_loss(loss.name) == loss else repr(loss)}
-    shaping = {name: np.array(value).tolist() for name, value in options.items() if name not in NOT_SHAPING}
-    return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
+    return {name: np.array(value).tolist() for name, value in options.items() if name not in NOT_SHAPING}
 
 
 def describe(fitted: Fit) -> str:

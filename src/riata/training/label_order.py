@@ -20,6 +20,17 @@ class LabelOrder:
         self._changes += int(np.count_nonzero(np.diff(codes))) + int(self._last not in (-1, codes[0]))
         self._last = int(codes[-1])
 
+    def saved(self) -> list[int]:
+        """Plain numbers, from which `restored` goes on."""
+        return [self._changes, self._last, *self._counts.tolist()]
+
+    @classmethod
+    def restored(cls, saved: list[int]) -> "LabelOrder":
+        order = cls()
+        order._changes, order._last, *counts = saved
+        order._counts = np.array(counts, dtype=np.int64)
+        return order
+
     @property
     def is_sorted(self) -> bool:
         """Whether rows of a class come one after the other far more often than by chance."""

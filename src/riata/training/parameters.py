@@ -210,10 +210,13 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("engine", None, Section.READING, Kind.TEXT, "Let the workers of a cluster read DATA.", choices=("dask",),
               commands=ANY_ROWS, listed=Heading.SPEED),
     Parameter("follow", False, Section.READING, Kind.FLAG,
-              "Read on as a text file grows, until Ctrl-C (solvers for streams)."),
+              "Read on as a text file grows, or as files appear in a folder, until Ctrl-C (solvers for streams)."),
     Parameter("one_pass", False, Section.READING, Kind.FLAG,
               "Read files once, in their order: the first rows tell what the columns are (solvers for streams).",
               listed=Heading.SPEED),
+    Parameter("growing", False, Section.READING, Kind.FLAG,
+              "Files of a folder or pattern become more: read each once, when it is complete; with --checkpoint and "
+              "--resume, the new ones alone (solvers for streams)."),
     Parameter("n_features", None, Section.READING, Kind.WHOLE,
               "How many features sparse rows have, where the first rows of a stream cannot tell."),
     # How sparse the model is.

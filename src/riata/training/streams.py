@@ -1,6 +1,6 @@
 """Learning from rows as they come: one stream per margin, side by side, and labels that may appear on the way.
 
-`Learner` takes rows in portions; `learn_stream` gives it those of a dataset that can be read only once.
+`Learner` takes rows in portions; `stream_fit.py` gives it those of a dataset that can be read only once.
 
 Labels count in the order in which they appear. Two share one margin, whose positive side is the second. When a third
 appears each gets a margin of its own: that of the second is the one there was, that of the first its mirror image, and
@@ -8,7 +8,6 @@ that of the third begins with the row that brought it, since no row before can b
 the order of their names, as that of a file has.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,15 +15,10 @@ from typing import Any
 import numpy as np
 
 from riata.data.chunk import Chunk
-from riata.data.dataset import Dataset
-from riata.data.days import NO_DAY, days_of_rows
-from riata.data.encoding import Encoding
+from riata.data.days import NO_DAY
 from riata.data.offset import Offset
-from riata.data.target import Target
 from riata.errors import DataError, OptionError
 from riata.losses import log_odds
-from riata.outcome.reasons import StopReason
-from riata.outcome.stop import Stop
 from riata.solvers.online.progressive_scores import ProgressiveScores, ScoresByDay, ScoresSoFar
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.online.stream import Learnt, Stream, mirrored
@@ -32,18 +26,14 @@ from riata.solvers.registry import SOLVERS
 from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.checks import check_spec
 from riata.training.coefficients import coefficients, known_features
-from riata.training.driver import GROWTH, Record, check_finite, with_progressive
+from riata.training.driver import check_finite
 from riata.training.label_order import LabelOrder
 from riata.training.number_by_spread import number_by_rows
 from riata.training.offsets import loss_with_offset, offset_rule
-from riata.training.progress import pass_progress
-from riata.training.selection.asked import search_of
 from riata.training.several_classes import check_labels
 from riata.training.spec import Spec
 from riata.training.stream_labels import codes_among, runs_of_known_labels, targets_of
-from riata.training.trained import Course, Trained
-
-PATIENCE = 1.0  # seconds between two looks at the model for the progress bar
+from riata.training.trained import Trained
 
 
 def open_stream(spec: Spec, n_features: int) -> Stream:
@@ -112,6 +102,13 @@ class Margins:
                 days = self.days_of(chunk if counts.all() else chunk.rows(counts))
                 dated = days != NO_DAY
                 self.by_day.add(days[dated], labels[dated], z[dated], weight[dated])
+
+    def go_on(self, loss: str, offsets: bool, n_streams: int, n_features: int) -> None:
+        """Open the streams of an earlier fit, whose loss may have got its number from its first rows."""
+        if n_streams:
+            numbered = isinstance(self.spec.loss, str) and loss.partition(":")[0] == self.spec.loss
+            self.spec, self.offsets = replace(self.spec, loss=loss) if numbered else self.spec, offsets
+            self.streams = [open_stream(self._seen, n_features) for _ in range(n_streams)]
 
     @property
     def _seen(self) -> Spec:
@@ -280,114 +277,3 @@ class Learner:
         elif len(models) > 1:
             models = [models[i] for i in order]
         return models, self.classes[order]
-
-
-def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str], None]) -> Trained:
-    """Learn the rows of a stream as they come, until it ends or Ctrl-C; `rows` are those of `data`, prepared.
-
-    The learner, which can go on from there, is kept in what it leaves behind.
-    """
-    if spec.checkpoint is not None or search_of(spec) is not None or spec.debias:
-        raise OptionError("a stream that is not kept has no checkpoints, no k or alpha 'auto' and no debias")
-    learner = Learner(spec, None if data.classes is None else np.array([], dtype=np.asarray(data.classes).dtype))
-    learner.offset = data.facts.offset
-    learner.margins.days_of = days_of_rows(data.encoding)
-    learner.margins.spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
-    reason = StopReason.STREAM_ENDED
-    with pass_progress(spec.verbose, "", spec) as progress:
-        history = StreamHistory(progress)
-        try:
-            for chunk in rows.visit():
-                _learn_chunk(learner, chunk, data)
-                if history.due(learner.steps):
-                    history.note(learner, learner.n_chosen(data.n_features))
-        except KeyboardInterrupt:
-            data.close()
-            reason = StopReason.INTERRUPTED
-            if not learner.margins.streams:
-                raise
-        found = learner.trained(data.n_features, data.feature_names)
-        history.note(learner, len(found.support), last=True)
-    if learner.order.is_sorted:
-        warn(
-            "the rows are sorted by class, and a stream learns most from those that come last: bring them in random "
-            "order, or let a file be read more than once"
-        )
-    spec, progressive = replace(spec, loss=learner.spec.loss), learner.margins.progressive
-    course = Course(
-        formula=_formula(spec),
-        alphas=[spec.alpha],
-        ks=[spec.k],
-        ridges=[spec.ridge],
-        histories=[history.records],
-        n_rows=progressive.rows,
-        passes=1.0,
-        seconds=history.records[-1].seconds,
-        objective=progressive.mean_loss,
-        gap=None,
-        stops=[Stop(reason)],
-        progressive=learner.scores,
-        progressive_by_day=learner.scores_by_day,
-    )
-    encoding = _with_classes_learnt(data.encoding, found.classes)
-    return replace(found, spec=spec, encoding=encoding, profile=data.profile, course=course, learner=learner)
-
-
-def _formula(spec: Spec) -> str:
-    """What a stream minimises, in words."""
-    scaled = spec.standardize and SOLVERS[spec.solver_name].finds_alpha
-    unit = " of columns scaled to unit deviation" if scaled else ""
-    if spec.alpha is None and spec.k is None:
-        penalty = ", with a penalty found while learning"
-    else:
-        penalty = spec.family.formula(spec.alpha, unit)
-    return f"mean {spec.loss_function.name} loss{penalty}, in one pass"
-
-
-def _with_classes_learnt(encoding: Encoding | None, classes: np.ndarray | None) -> Encoding | None:
-    """The encoding whose target has the classes of the model, in its order."""
-    if encoding is None or encoding.target is None or classes is None:
-        return encoding
-    return replace(encoding, target=Target(encoding.target.column, tuple(classes.tolist())))
-
-
-def _learn_chunk(learner: Learner, chunk: Chunk, data: Dataset) -> None:
-    if learner.classes is None:
-        learner.learn(chunk)
-        return
-    assert data.encoding is not None
-    assert data.encoding.target is not None
-    labels = np.asarray(data.encoding.target.labels)
-    learner.learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
-
-
-class StreamHistory:
-    """The records of a stream: a new one whenever there are enough more rows, and one at the end."""
-
-    def __init__(self, progress: Callable[[Record], None] | None = None) -> None:
-        self._started = self._looked = time.perf_counter()
-        self._progress = progress
-        self.records: list[Record] = []
-
-    def due(self, steps: int) -> bool:
-        """Whether it is time to look at the model, which costs as much as it has features."""
-        shown = self._progress is not None and time.perf_counter() - self._looked > PATIENCE
-        return shown or steps >= GROWTH * self._before
-
-    @property
-    def _before(self) -> int:
-        return self.records[-1].steps if self.records else 0
-
-    def note(self, learner: Learner, n_chosen: int, last: bool = False) -> None:
-        """Add a record of the model as it is now, of so many features."""
-        self._looked = time.perf_counter()
-        seconds, steps, progressive = self._looked - self._started, learner.steps, learner.margins.progressive
-        record = with_progressive(
-            Record(1.0, steps, seconds, None, None, n_chosen, end_of_pass=last), progressive, progressive.rows
-        )
-        if self._progress is not None:
-            self._progress(record)
-        if last and self._before == steps and self.records:
-            self.records[-1] = record
-        elif last or steps >= GROWTH * self._before:
-            self.records.append(record)

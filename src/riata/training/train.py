@@ -46,7 +46,7 @@ from riata.training.several_classes import class_weights, count_classes, one_aga
 from riata.training.several_quantiles import about_crossing, n_crossing
 from riata.training.several_targets import check_same_targets, check_targets, means_of, moments_of_targets, of_targets
 from riata.training.spec import Spec
-from riata.training.streams import learn_stream
+from riata.training.stream_fit import learn_stream
 from riata.training.trained import Trained
 from riata.training.usual_loss import with_usual_loss
 from riata.user_warnings import warn_user
@@ -100,7 +100,7 @@ def _fitted(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
         if data.facts.targets is not None:
             check_targets(data, spec)
-        return learn_stream(rows_seen(data, spec), data, spec, warn)
+        return learn_stream(data, spec, warn)
     if validation is not None:
         if data.encoding is not None:
             validation = with_encoding(validation, data.encoding, data.n_features)

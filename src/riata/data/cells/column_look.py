@@ -93,7 +93,9 @@ class ColumnLook:
             if len(alike)
         ]
         some = values[:FEW].to_pylist()
-        dates = [one for one in self.asked.date_formats if any(map(one.looks.match, some))]
+        letters = set().union(*some)
+        likely = (one for one in self.asked.date_formats if one.marks <= letters)  # to compile an expression takes time
+        dates = [one for one in likely if any(map(one.looks.match, some))]
         possible: list[CellFormat] = [*numbers, *dates]
         found = [] if self.mixed_marks else [one for one in possible if one.reads(values)]
         if not found and possible:

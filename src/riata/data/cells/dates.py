@@ -36,6 +36,11 @@ class DateFormat(CellFormat):
         return rf"^\s*{''.join(pieces)}\s*$"
 
     @cached_property
+    def marks(self) -> frozenset[str]:
+        """The signs that every such date has: without them, nothing needs to be matched."""
+        return frozenset(re.sub("%[a-zA-Z]", "", self.pattern))
+
+    @cached_property
     def looks(self) -> re.Pattern[str]:
         """The same to be matched with many values."""
         return re.compile(self.expression)

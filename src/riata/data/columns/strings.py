@@ -127,6 +127,38 @@ class BucketNames:
         parts = strings.take(arrow_of(firsts)), second, more, string_array(["|"], strings.type)[0]
         return NamedBuckets(found, pc.binary_join_element_wise(*parts, null_handling="skip"))
 
+    def saved(self) -> dict[str, np.ndarray]:
+        """All that it has seen, as arrays."""
+        strings = pa.concat_arrays(
+            [string_array([], pa.large_string()), *(s.cast(pa.large_string()) for *_, s in self._kept)]
+        )
+        text, ends = buffers(strings)
+        buckets, places = (
+            np.concatenate([np.zeros(0, dtype), *(kept[i] for kept in self._kept)])
+            for i, dtype in enumerate((np.int32, np.uint8))
+        )
+        return {"seen": self._seen, "buckets": buckets, "places": places, "ends": ends, "text": text[: ends[-1]]}
+
+    @classmethod
+    def restored(cls, bits: int, saved: Mapping[str, np.ndarray]) -> "BucketNames":
+        """The one that was saved; arrays that do not go together are a `ValueError`."""
+        names = cls(bits)
+        seen, buckets, places, ends, text = (saved[name] for name in ("seen", "buckets", "places", "ends", "text"))
+        kinds = [(seen, "u1"), (buckets, "i4"), (places, "u1"), (ends, "i8"), (text, "u1")]
+        whole = all(array.dtype == kind and array.ndim == 1 for array, kind in kinds)
+        whole = whole and len(seen) == 1 << bits and len(buckets) == len(places) == len(ends) - 1
+        if not whole or ends[0] != 0 or (np.diff(ends) < 0).any() or ends[-1] != len(text) or (places > 1).any():
+            raise ValueError("the names of hash buckets do not go together")
+        if len(buckets) and not 0 <= buckets.min() <= buckets.max() < 1 << bits:
+            raise ValueError("the names are of buckets that there are not")
+        parts = [None, *map(pa.py_buffer, (ends, text))]
+        strings = pa.Array.from_buffers(pa.large_string(), len(buckets), parts)
+        strings.validate(full=True)
+        names._seen = seen.copy()
+        names._hashes[buckets, places] = hashes_of(strings)
+        names._kept = [(buckets, places, strings)] if len(buckets) else []
+        return names
+
 
 class NamedBuckets(Mapping[str, str]):
     """The names of buckets, which stay in Arrow's memory, without an object of Python for each."""
@@ -175,6 +207,10 @@ class GrowingNames(Mapping[str, str]):
 
     def __init__(self, buckets: BucketNames) -> None:
         self._buckets, self._version, self._names = buckets, -1, NO_NAMES
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """All that was seen, as arrays, of which `BucketNames.restored` makes it again."""
+        return self._buckets.saved()
 
     def add(self, hashes: np.ndarray, strings: pa.Array) -> None:
         self._buckets.add(hashes, strings)

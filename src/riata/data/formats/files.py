@@ -189,6 +189,16 @@ def find_files(source: str, filesystem: Any = None) -> list[File]:
     return sorted(files, key=lambda file: file.path)
 
 
+def is_place_of_files(source: str, filesystem: Any = None) -> bool:
+    """Whether this is a folder, or a pattern, in which files may appear."""
+    try:
+        filesystem, path = _resolve(source, filesystem)
+        kind = filesystem.get_file_info(path).type
+    except DAMAGE:  # whoever opens it says why
+        return False
+    return kind is fs.FileType.Directory or (kind is not fs.FileType.File and _is_glob(path))
+
+
 def _resolve(source: str, filesystem: Any) -> tuple[fs.FileSystem, str]:
     """The file system and the path on it: a file system of PyArrow where there is one, else of fsspec."""
     scheme, separator, path = source.partition("://")

@@ -37,8 +37,10 @@ class NamedLines(ParsedLines):
             np.empty(n_bytes, np.uint8), np.empty(n_features), np.empty(n_features, np.uint64),
         )  # fmt: skip
         wanted = self.with_judged(())
-        n, nnz, _, *of_lines = read_named(block, start, stop, self._skip_bad, self.fields, BASE in wanted, ascii, room)
-        names = _strings(room.name_ends[: nnz + 1], room.names)
+        n, nnz, n_written, *of_lines = read_named(
+            block, start, stop, self._skip_bad, self.fields, BASE in wanted, ascii, room
+        )
+        names = _strings(room.name_ends[: nnz + 1], room.names[:n_written])
         items = arrow_of(room.values[:nnz])
         if self._as_codes:
             items = pa.StructArray.from_arrays([items, arrow_of(room.hashes[:nnz])], fields=list(HASHED))

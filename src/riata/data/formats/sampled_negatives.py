@@ -40,6 +40,7 @@ class SampledNegatives(Source):
                 f"sample_negatives asks which rows have a target above 0, and {target!r} is {kind}: make it 0 and 1"
             )
         self.inner, self._target, self._share, self._part = source, target, share, part
+        self.rows_before = self.n_read = 0  # of files that were read before; and with those read since
         self._weight, self.weight = weight, weight or SAMPLING_WEIGHT
         others = [field for field in source.schema if field.name != weight]
         self.schema = pa.schema([*others, pa.field(self.weight, pa.float64())])
@@ -63,10 +64,11 @@ class SampledNegatives(Source):
         for batch in self.inner.batches(list(read), rows):
             negative = as_floats(batch.column(self._target), self._target) <= 0.0
             numbers = np.arange(n_read, n_read + batch.num_rows)
-            keep = ~negative | (_uniform(numbers, self._part) < self._share)
+            keep = ~negative | (_uniform(numbers + self.rows_before, self._part) < self._share)
             self._recent.append((n_kept, numbers[keep]))
             self.skipped, self.skipped_at = self.inner.skipped, self.inner.skipped_at
             n_read, n_kept = n_read + batch.num_rows, n_kept + int(keep.sum())
+            self.n_read = self.rows_before + n_read
             yield self._weighted(batch.filter(arrow_of(keep)), negative[keep], weighted).select(list(columns))
         self.skipped, self.skipped_at = self.inner.skipped, self.inner.skipped_at
 

@@ -48,6 +48,7 @@ class Asked:
     cache: bool | str
     follow: bool
     one_pass: bool
+    growing: bool
     on_error: str
     filesystem: Any
     csv: Mapping[str, Any] | None
@@ -92,9 +93,16 @@ class Asked:
         return {name: getattr(self, name) for name in names}
 
     @property
-    def growing(self) -> dict[str, Any]:
+    def of_streams(self) -> dict[str, Any]:
         """Options that ask for rows that become more, or are read only once."""
-        return {"follow": self.follow or None, "one_pass": self.one_pass or None}
+        return {name: getattr(self, name) or None for name in ("follow", "one_pass", "growing")}
+
+    @property
+    def shaping(self) -> dict[str, str]:
+        """What decides which rows and features there are, as text, by the names of the options."""
+        shaping = self.roles | self.columns._asdict() | dict(self.column_rules) | self.sampling
+        shaping |= {"task": self.task, "on_error": self.on_error, "csv": self.csv, "n_features": self.n_features}
+        return {name: repr(value) for name, value in shaping.items() if value not in (None, (), [])}
 
     @property
     def sampling(self) -> dict[str, Any]:
@@ -122,7 +130,7 @@ class Asked:
             skip_bad=self.on_error == "skip",
             filesystem=self.filesystem,
             n_features=self.n_features,
-            follow=self.follow,
+            follow=self.follow and not self.growing,
             csv=replace(csv_options(self.csv), numbers=_plain_numbers(self.encoding)),
             cells={} if self.encoding is None else self.encoding.cells,
             labels=(self.target,) if isinstance(self.target, str) else (),

@@ -23,10 +23,12 @@ import numpy as np
 from riata.data.budget import parse_memory
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
+from riata.data.formats.files import is_place_of_files
 from riata.data.opening.arrays import open_array
 from riata.data.opening.asked import Asked, NamedColumns
 from riata.data.opening.checks import check_as_encoded, check_known, check_width, refuse_given
 from riata.data.opening.column_options import DERIVED, ColumnOptions
+from riata.data.opening.growing import open_growing
 from riata.data.opening.rows import RemoteOpener, open_rows
 from riata.data.statistics import is_statistics, load_statistics
 from riata.data.survival import from_structured, is_structured
@@ -60,6 +62,7 @@ def open_data(
     cache: bool | str = True,
     follow: bool = False,
     one_pass: bool = False,
+    growing: bool = False,
     on_error: str = "raise",
     sample_negatives: float | None = None,
     encoding: Encoding | None = None,
@@ -121,10 +124,14 @@ def open_data(
         A stream without a cache can be read only once: its first chunk tells what the columns are, and `n_rows` is
         the size of that chunk until all rows have been read.
     follow : bool, default=False
-        Whether to wait for more rows at the end of a text file: it is then a stream, without a cache.
+        Whether to wait for more: for rows at the end of a text file, or for files in a folder or of a pattern
+        (`growing`). They are then a stream, without a cache.
     one_pass : bool, default=False
         Whether files are read once, in their order, as a stream is: no first pass over all rows, and no cache. Columns
         with more than 1000 levels in the first chunk are hashed, because later rows bring others.
+    growing : bool, default=False
+        Whether the files of a folder or a pattern become more. Each is read once, as with `one_pass`, as soon as it is
+        complete; a checkpoint knows which were learnt, and a fit that resumes learns the others.
     on_error : {"raise", "skip"}
         Whether rows of text files that cannot be read are an error, or counted and left out.
     sample_negatives : float, optional
@@ -161,13 +168,16 @@ def open_data(
     """
     if is_structured(target):
         target, task = from_structured(target), "survival"
+    if follow and isinstance(source, str | Path) and not is_data_set(source):
+        growing = growing or is_place_of_files(str(source), filesystem)
+    one_pass = one_pass or growing
     marks = {"groups": groups, "time": time, "folds": folds, "strata": strata, "entry": entry}
     asked = Asked(
         target=target, event=event, trials=trials, weight=weight, offset=offset, exposure=exposure,
         marks={role: given for role, given in marks.items() if given is not None},
         columns=NamedColumns(features, drop, categorical, text, crosses, interactions), column_rules=options, task=task,
         memory=parse_memory(memory), cache=False if follow or one_pass else cache, follow=follow, one_pass=one_pass,
-        on_error=on_error, filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features,
+        growing=growing, on_error=on_error, filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features,
         need_target=need_target, sample_negatives=sample_negatives,
     )  # fmt: skip
     check_known(options, [field.name for field in fields(ColumnOptions) if field.name not in DERIVED])
@@ -177,7 +187,7 @@ def open_data(
         return _open_by_name(source, asked)
     if (is_sparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
         return _open_array(source, asked)
-    return open_rows(source, asked, remote_opener)
+    return open_growing(source, asked, remote_opener) if growing else open_rows(source, asked, remote_opener)
 
 
 def is_data_set(source: Any) -> bool:
@@ -187,7 +197,7 @@ def is_data_set(source: Any) -> bool:
 
 def _open_statistics(source: Any, asked: Asked) -> Dataset:
     """Summary rows of what `riata statistics` wrote."""
-    refuse_given(asked.growing, f"{source} holds sums, and no rows that become more")
+    refuse_given(asked.of_streams, f"{source} holds sums, and no rows that become more")
     refuse_given(asked.sampling, f"{source} holds sums, and no rows to choose among")
     statistics = load_statistics(source, asked.memory)
     check_as_encoded(source, statistics.encoding, asked.settled_by_encoding)
@@ -211,7 +221,7 @@ def _open_by_name(source: str, asked: Asked) -> Dataset:
 
 def _open_array(source: Any, asked: Asked) -> Dataset:
     """An array or a SciPy matrix, which is in memory already."""
-    refuse_given(asked.growing, "an array does not become longer; only a file of text does")
+    refuse_given(asked.of_streams, "an array does not become longer; only a file of text does")
     refuse_given(asked.sampling, "rows of an array are in memory: leave out those that you do not want")
     refuse_given(
         asked.columns._asdict(),

@@ -82,7 +82,7 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
         refuse_given(asked.sampling, "rows that were encoded before are read as they are")
         return converted.load() if converted.n_bytes <= in_memory_bytes(asked.memory) else converted
     if asked.encoding is not None and asked.need_target:
-        _check_answers(rows, source, asked.target, asked.encoding)
+        check_answers(rows, source, asked.target, asked.encoding)
     asked = asked.with_event(rows.schema.names)
     rows, roles = with_roles(rows, asked.roles, reading, asked.need_target)
     if roles.get("more_targets"):
@@ -105,7 +105,7 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
     return remote
 
 
-def _check_answers(rows: Source, source: Any, target: Any, encoding: Encoding) -> None:
+def check_answers(rows: Source, source: Any, target: Any, encoding: Encoding) -> None:
     """Refuse rows for a model that are without its target."""
     names = rows.schema.names
     if named_targets(target, names) is not None:
@@ -145,7 +145,7 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
             columns = columns_read(rows, options)
             options = replace(options, drop=())  # they are not read at all
         rows.judge_by(columns)
-        rows = UnstoredStream(rows, _first_rows(rows, asked.memory), columns)
+        rows = UnstoredStream(rows, first_rows(rows, asked.memory), columns)
     encoding = asked.encoding
     if encoding is not None and encoding.target is not None and roles["event"] is not None:
         happened = encoding.target.happened if roles["event"] == encoding.target.event else None
@@ -158,7 +158,7 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
     if encoding is not None and options.offset_role is not None:
         encoding = replace(encoding, offset=options.offset_role)
     ready = ReadyRows(
-        rows, options, _first_rows(rows, asked.memory), encoding,
+        rows, options, first_rows(rows, asked.memory), encoding,
         options.targets if asked.need_target else (), asked.n_features, asked.memory, asked.cache,
     )  # fmt: skip
     rows.judge_by(ready.columns)
@@ -171,7 +171,7 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
     return ready
 
 
-def _first_rows(rows: Source, memory: int) -> int:
+def first_rows(rows: Source, memory: int) -> int:
     """How many rows to read at once before their size is known."""
     row_bytes = CELL_BYTES * len(rows.schema.names)
     if rows.n_rows and rows.n_bytes:

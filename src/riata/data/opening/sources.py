@@ -80,12 +80,17 @@ def open_source(source: Any, reading: Reading, target: Any = None) -> Source:
 def _files(path: str, reading: Reading, target: Any) -> Source:
     book = re.fullmatch(r"(.*\.xls[xm])#(.+)", path)  # a sheet of a workbook
     files = find_files(path if book is None else book[1], reading.filesystem)
+    return source_of_files(files, reading, target, None if book is None else book[2])
+
+
+def source_of_files(files: list[File], reading: Reading, target: Any = None, sheet: str | None = None) -> Source:
+    """The rows of files of one format; of workbooks, those of a sheet."""
     kind = guess_format(files)
     if reading.follow:
         if kind not in TEXTS or len(files) > 1 or files[0].compression:
             raise OptionError(
-                "only a single file of CSV, JSON lines, svmlight, Vowpal Wabbit or libffm, not compressed, can be "
-                "followed as it grows"
+                "a folder or a pattern can be followed, in which files appear, and a single file of CSV, JSON lines, "
+                "svmlight, Vowpal Wabbit or libffm, not compressed, that grows"
             )
         files = [Followed(**vars(files[0]))]
     if kind == "npy":
@@ -95,7 +100,6 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
         rows.single_pass = reading.follow
         return rows
     if kind == "excel":
-        sheet = None if book is None else book[2]
         return Excel(
             files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad, asked=reading.csv,
             known=reading.cells, labels=reading.labels,

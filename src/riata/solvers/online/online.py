@@ -3,10 +3,10 @@
 FTRL-Proximal (see `ftrl.py`) with three changes.
 
 1. Scale-free. Columns are standardised by their running deviations s_j inside the closed form of the weights, so that
-   nothing is copied and units of columns do not matter; steps are relative to the slopes of the empty model, so that
-   units of the target do not matter either. Of losses whose margins are logarithms, the empty model is the mean of the
-   targets so far, and steps are relative to the curvature there. Slopes of quantiles have no unit, and steps are
-   relative to the spread of the targets so far.
+   nothing is copied and units of columns do not matter; dense ones are counted from their means, as the first rows have
+   them. Steps are relative to the slopes of the empty model, so that units of the target do not matter either. Of
+   losses whose margins are logarithms, the empty model is the mean of the targets so far, and steps are relative to the
+   curvature there. Slopes of quantiles have no unit, and steps are relative to the spread of the targets so far.
 2. A threshold as high as the noise. The sum of slopes of a feature without information is a random walk, of size
    s_j sqrt(sum of u^2). A feature enters when its sum is several times that:
        level = noise * sqrt(sum of u^2) + alpha T,
@@ -51,10 +51,11 @@ from riata.kernels.online import (
     Settings,
     Steep,
     all_weights,
-    count_weights,
+    entered,
     online_sweep,
     steep_features,
 )
+from riata.kernels.rows import leaves_zeros_out
 from riata.losses import Loss
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
@@ -74,12 +75,14 @@ CANDIDATES = 3  # for each of k
 NEAR_ZERO = 1e-3  # margins at which the curvature of a loss is that of the parabola above it
 LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows that are fitted well already keep their influence
 MOST_LEADS = 100_000  # features for an exact fit afterwards
+SETTLED = 1000  # rows, after which the mean of a column is known to some hundredths of its deviation
 STEEP = 0.5  # of the threshold: features above are looked at first, where candidates are chosen
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
 AGEING = {"losses", "xx", "xy"}  # in which older rows count less, since they were judged under earlier models
 HALF_LIFE_SUMS = {  # besides those in block
     "b_z", "b_hold", "slope_squares", "total", "mean_sums", "bucket_sums", "bucket_squares",
 }  # fmt: skip
+NOWHERE = np.empty(0, dtype=np.int64)
 PARTS: dict[str, Any] = {  # of a row of `block`, which has all numbers of a feature (see `kernels.online`)
     "z": slice(LANES),
     "hold": HOLD,
@@ -181,7 +184,28 @@ class Online(Method):
             done += len(visits)
             if len(visits) == due:
                 self._stop(state, state.steps + done)
+                if self.from_first_row and learn_b and not leaves_zeros_out(sweep.rows):
+                    self._count_from_means(memory)
         return self._intercept(memory), 0.0
+
+    def _count_from_means(self, memory: MethodMemory) -> None:
+        """Count dense columns from their means so far, while rows are few; margins stay as they are.
+
+        The first row, from which they are counted at first, may be far away, and slopes of columns far from zero are
+        learnt slowly, for they go with the intercept. Sums of slopes that were about the old origin stay, too: they
+        are off by what a few rows add to the intercept.
+        """
+        total, block = float(memory["total"][0]), memory["block"]
+        if not 0.0 < total <= SETTLED:
+            return
+        moved = of_features(memory, "sums") / total
+        memory["b"][:LANES] += moved @ self._weights(memory)[0]
+        memory["b_z"][:LANES] = -memory["b"][:LANES] * (1.0 + memory["b_hold"][:LANES])
+        of_features(memory, "squares")[:] -= moved * of_features(memory, "sums")
+        of_features(memory, "sums")[:] = 0.0
+        block[:, SHIFT] += moved
+        if self.k is not None:
+            top_k.move_columns(memory, moved)
 
     def _set_units(self, memory: MethodMemory, loss: Loss) -> None:
         """How stiff weights are, of each lane, and the curvature of the loss."""
@@ -308,12 +332,29 @@ class Online(Method):
 
     def _weights(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
         """The current weights of all features, a column for each lane, and the deviations of the features' columns."""
-        n_features = len(memory["block"])
-        w, deviation = np.empty((n_features, LANES)), np.empty(n_features)
+        return self._weights_in(memory["block"], memory)
+
+    def _weights_in(self, block: np.ndarray, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
+        """The same of the features whose numbers are in a block."""
+        w, deviation = np.empty((len(block), LANES)), np.empty(len(block))
         level, flat = self._levels(memory)
         stiffness = memory["stiffness"] * memory["curvature"]
-        all_weights(memory["block"], memory["total"][0], level, flat, stiffness, w, deviation)
+        all_weights(block, memory["total"][0], level, flat, stiffness, w, deviation)
         return w, deviation
+
+    def _weights_of_lane(self, memory: MethodMemory) -> np.ndarray:
+        """The current weights of the chosen lane; those that are zero, nearly all, take no other memory or time."""
+        features = np.empty(self._n_entered(memory), dtype=np.int64)
+        self._n_entered(memory, features)
+        w = np.zeros(len(memory["block"]))
+        w[features] = self._weights_in(memory["block"][features], memory)[0][:, memory["lane"][0]]
+        return w
+
+    def _n_entered(self, memory: MethodMemory, features: np.ndarray = NOWHERE) -> int:
+        """How many features have a weight in the chosen lane; `features` takes which."""
+        (level, flat), lane = self._levels(memory), int(memory["lane"][0])
+        total = float(memory["total"][0])
+        return int(entered(memory["block"], total, float(level[lane]), float(flat), lane, features))
 
     def _levels(self, memory: MethodMemory) -> tuple[np.ndarray, float]:
         """The thresholds of all lanes as of now: for columns of unit deviation, and whatever the deviation."""
@@ -328,7 +369,7 @@ class Online(Method):
     def model(self, state: State) -> tuple[np.ndarray, float]:
         memory = state.memory
         if self.k is None or np.count_nonzero(memory["candidates"] >= 0) < self.k:
-            w, b = self._weights(memory)[0][:, memory["lane"][0]].copy(), self._intercept(memory)
+            w, b = self._weights_of_lane(memory), self._intercept(memory)
             w = w if self.k is None else hard_threshold(w, self.k)
         else:
             w = np.zeros(len(of_features(memory, "sums")))
@@ -346,8 +387,7 @@ class Online(Method):
         memory = state.memory
         if self.k is not None and np.count_nonzero(memory["candidates"] >= 0) >= self.k:
             return min(self.k, len(top_k.places_of_candidates(memory)))
-        (level, flat), lane = self._levels(memory), int(memory["lane"][0])
-        n = int(count_weights(memory["block"], float(memory["total"][0]), float(level[lane]), float(flat), lane))
+        n = self._n_entered(memory)
         return n if self.k is None else min(self.k, n)
 
     def leads(self, state: State) -> Leads | None:

@@ -46,6 +46,16 @@ class ScoresSoFar:
             places = np.nan_to_num(bins).astype(np.intp) + n_bins * (y > 0)
         self.weights += np.bincount(places, weight, 2 * n_bins).reshape(2, n_bins)
 
+    def saved(self) -> tuple[list[float], np.ndarray]:
+        """Plain numbers, and the weights by margin."""
+        return [float(self.rows), self.loss, self.predicted], self.weights
+
+    def restore(self, sums: list[float], weights: np.ndarray) -> None:
+        """Go on from what was saved; what does not go together is a `ValueError`."""
+        if weights.shape != self.weights.shape or weights.dtype != self.weights.dtype or len(sums) != 3:
+            raise ValueError("the scores of earlier rows do not go together")
+        self.rows, self.loss, self.predicted, self.weights = int(sums[0]), sums[1], sums[2], weights.copy()
+
     @property
     def log_odds(self) -> float | None:
         """Those of a positive row among all; None where all rows are of one class."""
@@ -74,6 +84,16 @@ class ScoresByDay:
 
     def __init__(self) -> None:
         self._of_days: dict[int, ScoresSoFar] = {}
+
+    @property
+    def of_days(self) -> dict[int, ScoresSoFar]:
+        """By days since 1970."""
+        return self._of_days
+
+    def restore(self, day: int, sums: list[float], weights: np.ndarray) -> None:
+        """Go on from what was saved of a day."""
+        self._of_days[day] = ScoresSoFar(BINS_OF_A_DAY)
+        self._of_days[day].restore(sums, weights)
 
     def add(self, days: np.ndarray, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> None:
         """Rows of these days, counted from 1970."""

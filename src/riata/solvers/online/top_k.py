@@ -72,6 +72,17 @@ def gather(
     state["xy"][taken] += X.T @ (weight * responses)
 
 
+def move_columns(state: MethodMemory, moved: np.ndarray) -> None:
+    """Count columns from elsewhere, `moved` further on: the statistics of x - moved, by those of x and of ones."""
+    by = np.append(np.where(state["candidates"] >= 0, moved[state["candidates"]], 0.0), 0.0)
+    xx, xy = state["xx"], state["xy"]
+    A = xx + xx.T - np.diag(np.diag(xx))
+    A -= np.outer(by, A[-1])
+    A -= np.outer(A[:, -1], by)
+    xx[:] = np.tril(A)
+    xy -= by * xy[-1]
+
+
 def replace_candidates(state: MethodMemory, wanted: np.ndarray) -> None:
     """Make `wanted` the candidates: new ones take the places of those that leave, with statistics of zero."""
     candidates = state["candidates"]

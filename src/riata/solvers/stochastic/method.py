@@ -10,7 +10,7 @@ norm so far, so that a step never overshoots on its own row. On the paper's rows
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
@@ -43,6 +43,13 @@ class State:
     largest: float = 0.0  # squared norm of the largest row
     memory: MethodMemory = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)  # of features by their numbers, where a method keeps them
+
+    def saved(self) -> Saved:
+        """A copy, since the run goes on."""
+        arrays = {"w": self.w.copy(), **{f"memory.{name}": values.copy() for name, values in self.memory.items()}}
+        names = list(self.names.items())
+        facts = {"b": float(self.b), "steps": int(self.steps), "largest": float(self.largest), "names": names}
+        return Saved(arrays, facts)
 
 
 @dataclass(frozen=True)
@@ -189,15 +196,9 @@ class RunState:
 
     def saved(self) -> Saved:
         """A copy, since the run goes on."""
-        state = self.state
-        arrays = {"w": state.w.copy(), "chunks": self.chunks.copy()}
-        arrays |= {f"memory.{name}": values.copy() for name, values in state.memory.items()}
-        facts = {
-            "b": float(state.b), "steps": int(state.steps), "largest": float(state.largest),
-            "done": self.done, "progressive": self.progressive, "rng": self.rng.bit_generator.state,
-            "names": list(state.names.items()),
-        }  # fmt: skip
-        return Saved(arrays, facts)
+        arrays, facts = self.state.saved()
+        facts |= {"done": self.done, "progressive": self.progressive, "rng": self.rng.bit_generator.state}
+        return Saved(arrays | {"chunks": self.chunks.copy()}, facts)
 
 
 def first_run_state(method: Method, data: Dataset, seed: int | None) -> RunState:
@@ -211,19 +212,33 @@ def resumed_run_state(saved: Saved, method: Method, data: Dataset) -> RunState:
     """The state that was saved, if it is as this method has it; JSON keeps every bit of its numbers."""
     arrays, facts = saved
     first = first_run_state(method, data, 0)
-    check_alike(arrays, first.saved().arrays)
+    state = resumed_state(saved, method, data.n_features)
+    check_alike(arrays, {"chunks": first.chunks})
     check_indices(arrays["chunks"], "chunks", 0, len(first.chunks))
-    for name, (least, below) in method.bounds(data.n_features).items():
-        check_indices(arrays[f"memory.{name}"], name, least, below)
-    check_facts(facts, {"b": float, "steps": int, "largest": float, "done": int, "progressive": list[float]})
+    check_facts(facts, {"done": int, "progressive": list[float]})
     if not 0 <= facts["done"] <= len(first.chunks):  # with more, a pass would never end
         raise ValueError(f"{facts['done']} chunks are done, of {len(first.chunks)}")
-    memory = {name.removeprefix("memory."): values for name, values in arrays.items() if name.startswith("memory.")}
-    method.check(memory)
     rng = np.random.default_rng()
     rng.bit_generator.state = facts["rng"]
-    state = State(arrays["w"], facts["b"], facts["steps"], facts["largest"], memory, dict(facts["names"]))
     return RunState(state, rng, arrays["chunks"], facts["done"], ProgressiveValidation(*facts["progressive"]))
+
+
+@restoring()
+def resumed_state(saved: Saved, method: Method, n_features: int) -> State:
+    """The state of a method that was saved, if it is one that it may have."""
+    arrays, facts = saved
+    state = first_state(method, n_features)
+    check_alike(arrays, state.saved().arrays)
+    for name, (least, below) in method.bounds(n_features).items():
+        check_indices(arrays[f"memory.{name}"], name, least, below)
+    check_facts(facts, {"b": float, "steps": int, "largest": float})
+    memory = {name.removeprefix("memory."): values for name, values in arrays.items() if name.startswith("memory.")}
+    method.check(memory)
+    for name, values in memory.items():
+        np.copyto(state.memory[name], values)  # which lie as compiled loops want them
+    return replace(
+        state, w=arrays["w"], b=facts["b"], steps=facts["steps"], largest=facts["largest"], names=dict(facts["names"])
+    )
 
 
 def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[Iterate]:
