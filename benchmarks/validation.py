@@ -19,6 +19,7 @@ import riata.data.formats.npy
 from riata.data.opening.convert import convert
 
 N_ROWS, N_FEATURES = 200_000, 50
+N_FITS = 5  # whose mean counts
 
 
 class Clock:
@@ -28,11 +29,11 @@ class Clock:
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **named: Any) -> Any:
-            started = time.process_time()
+            started = time.thread_time()  # other threads decode what comes next meanwhile
             try:
                 return function(*args, **named)
             finally:
-                self.seconds += time.process_time() - started
+                self.seconds += time.thread_time() - started
 
         return call
 
@@ -90,8 +91,9 @@ def main() -> None:
         for title, (path, target, places) in cases.items():
             fit(path, target)  # what is compiled, and what the page cache holds
             with timing(*places) as clock:
-                total = fit(path, target)
-            print(f"| {title} | {1e3 * clock.seconds:.1f} ms | {1e3 * total:.0f} ms | {clock.seconds / total:.1%} |")
+                total = sum(fit(path, target) for _ in range(N_FITS))
+            checks = clock.seconds / N_FITS
+            print(f"| {title} | {1e3 * checks:.1f} ms | {1e3 * total / N_FITS:.0f} ms | {clock.seconds / total:.1%} |")
 
 
 if __name__ == "__main__":

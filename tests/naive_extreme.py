@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 
 DIGITS = 120
-TWINS = Decimal("1e-12")  # the share of a column's variance that others leave of it, below which it passes for a twin
+TWINS = Decimal("1e-7")  # the share of a column's variance that others leave of it, below which it passes for a twin
 Numbers = list[Decimal]
 
 

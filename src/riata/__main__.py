@@ -1,5 +1,5 @@
 """`python -m riata`: the command line, where its own command is not on the path."""
 
-from riata.cli import main
+from riata.cli.leaving import run
 
-main(prog_name="riata")
+run()
