@@ -40,7 +40,8 @@ same matrix in the layout it likes best, runs in a process of its own, and must 
 processor seconds on one core, the best of up to three warm runs. The ratio is the time of the fastest certified peer
 over riata's. A solver is stopped at its limit, which is {COMPILING} s and {TRIES} times the fastest time so far,
 riata's included, and {LIMIT} s at most; one that is not certified by then is not asked for smaller alphas of the same
-problem: *none in time* says that of all peers that were asked.
+problem: *none in time* says that of all peers that were asked. The fastest of them would have needed more seconds than
+stand behind >: as many as its last tolerance took, which was too loose, or as it had spent on the next.
 """
 
 

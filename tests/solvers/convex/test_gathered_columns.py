@@ -7,6 +7,7 @@ from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import Problem, alpha_max, duality_gap, elastic_net, first_order
 from riata.solvers.convex import column_quadratic
+from riata.solvers.convex.curvature import ROUGH_PRECISION
 from riata.solvers.convex.gathered_columns import GatheredColumns
 
 
@@ -26,6 +27,41 @@ def test_rows_whose_margins_are_far_on_the_wrong_side_come_back(monkeypatch):
     columns = GatheredColumns.of(data, np.arange(d), True)
     w, b = columns.minimum(problem, None, (far, 0.0), (far, 0.0), 0.0, 1e-7)
     assert duality_gap(problem, w, first_order(problem, w, b)) <= 1e-3 * gap
+
+
+def test_a_rough_minimum_lowers_the_objective_and_a_precise_one_closes_the_gap():
+    """Along columns that are much alike, at a small penalty, gaps are wide where hardly anything is left to gain."""
+    problem, data, d = _much_alike()
+    columns, start = GatheredColumns.of(data, np.arange(d), True), (np.zeros(d), 0.0)
+    F, gap = {}, {}
+    for name, precision in (("rough", ROUGH_PRECISION), ("precise", 0.0)):
+        w, b = columns.minimum(problem, None, start, start, precision, 1e-7)
+        at = first_order(problem, w, b)
+        F[name], gap[name] = at.loss + problem.penalty.value(w), duality_gap(problem, w, at)
+    assert gap["precise"] <= 1e-7 < gap["rough"]
+    assert F["precise"] <= F["rough"] < first_order(problem, *start).loss
+    assert F["rough"] - F["precise"] <= 0.2 * (first_order(problem, *start).loss - F["precise"])
+
+
+def test_gathered_columns_serve_for_most_of_their_own_features_alone():
+    _, data, d = _much_alike()
+    columns = GatheredColumns.of(data, np.arange(0, d, 2), True)
+    assert columns.serves(np.arange(0, d, 2))
+    assert columns.serves(np.arange(0, d, 2)[3:])
+    assert not columns.serves(np.arange(0, d, 2)[: d // 4])
+    assert not columns.serves(np.arange(0, d, 2) + 1)
+
+
+def _much_alike():
+    """A logistic problem of neighbours that are correlated .95, at a thousandth of its largest penalty."""
+    rng = np.random.default_rng(5)
+    n, d = 300, 200
+    X = rng.normal(size=(n, d))
+    for j in range(1, d):
+        X[:, j] = 0.95 * X[:, j - 1] + np.sqrt(1.0 - 0.95**2) * X[:, j]
+    y = np.where(X[:, ::20].sum(axis=1) + 3.0 * rng.normal(size=n) > 0.0, 1.0, -1.0)
+    data, loss = InMemory(X, y), LOSSES["logistic"]
+    return Problem(data, loss, elastic_net(alpha_max(Problem(data, loss, elastic_net(1.0))) / 1000)), data, d
 
 
 def _rare_words(rng, n, d):

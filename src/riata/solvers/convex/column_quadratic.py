@@ -7,12 +7,11 @@ Anderson's extrapolation of its last sweeps (Bertrand & Massias, 2021); and Newt
 is made once as much work has gone into sweeps as it costs: so neither can cost much more than the better of the two.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from riata.kernels.coordinate import (
-    ColumnQuadratic,
-    sweeps_along_columns,
-)
+from riata.kernels.coordinate import ColumnQuadratic, sweeps_along_columns
 from riata.kernels.quadratic import take_step
 from riata.objective import FREE_REACH, Problem
 from riata.penalties import Strengths
@@ -32,26 +31,55 @@ MOST = 0.5  # if they are most of all columns
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
 
 
+@dataclass
+class Effort:
+    """What went into sweeps since the last Newton step: over one quadratic, and over all on the way to a minimum."""
+
+    here: float = 0.0
+    in_all: float = 0.0
+
+    def add(self, cost: float) -> None:
+        self.here, self.in_all = self.here + cost, self.in_all + cost
+
+    def pays(self, newton_cost: float, settled: bool) -> bool:
+        """Whether a Newton step is due; earlier quadratics count where the last sweeps left all signs as they were."""
+        return newton_cost <= (self.in_all if settled else self.here)
+
+
 def minimise_along_columns(
-    problem: Problem, columns: Columns, u: np.ndarray, D: np.ndarray, v0: np.ndarray, enough: float
+    problem: Problem,
+    columns: Columns,
+    u: np.ndarray,
+    D: np.ndarray,
+    v0: np.ndarray,
+    enough: float,
+    effort: Effort | None = None,
+    last_share: float = 0.0,
 ) -> tuple[np.ndarray, float]:
     """(v, c) whose Q is within `enough` of the least, and nearer to it than that of v0, from there.
 
-    Rows have slopes u and curvatures D at v0.
+    Rows have slopes u and curvatures D at v0. It ends, too, with a round that gains no more than `last_share` of what
+    all have gained.
     """
     work = Descent(problem, columns, u, D, v0)
-    enough, spent, crowded = min(enough, PROGRESS * work.gap()), 0.0, False
+    effort = effort or Effort()
+    effort.here = 0.0
+    Q_first, enough, crowded, settled = work.Q, min(enough, PROGRESS * work.gap()), False, False
     for _ in range(MAX_ROUNDS):
+        Q, signs = work.Q, np.sign(work.v)
         if work.gap() <= enough:
             break
         if not crowded and work.crowded():
             crowded = True
             work.by_dual(enough)
-        elif spent < work.newton_cost():
-            spent += work.descend()
-        else:
+        elif effort.pays(work.newton_cost(), settled):
             work.newton()
-            spent = 0.0
+            effort.here = effort.in_all = 0.0
+        else:
+            effort.add(work.descend())
+        settled = np.array_equal(signs, np.sign(work.v))
+        if Q - work.Q <= last_share * (Q_first - work.Q) and work.Q < Q_first:
+            break
     return work.v, work.constant
 
 

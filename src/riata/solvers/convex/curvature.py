@@ -20,6 +20,7 @@ from riata.solvers.convex.quadratic import minimise_quadratic
 from riata.solvers.convex.separable_quadratic import minimise_separable
 from riata.threads import one_blas_thread
 
+ROUGH_PRECISION = 1e-3  # of the optimality conditions, in a step that another with more features follows
 FAST = 0.1  # a curvature is kept while a step reduces the gap to this share
 Point = tuple[np.ndarray, Any]  # (w, b)
 

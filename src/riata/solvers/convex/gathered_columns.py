@@ -12,7 +12,7 @@ gained much less than its quadratic said, rows have a least curvature, which gro
 and goes again.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,15 +20,17 @@ from riata.data.in_memory import InMemory
 from riata.losses import Loss
 from riata.objective import FirstOrder, Problem, duality_gap, first_order
 from riata.penalties import GroupLasso
-from riata.solvers.convex.column_quadratic import minimise_along_columns
-from riata.solvers.convex.columns import Columns, one_by_one
-from riata.solvers.convex.curvature import Point
+from riata.solvers.convex.column_quadratic import Effort, minimise_along_columns
+from riata.solvers.convex.columns import Columns, DenseColumns, one_by_one
+from riata.solvers.convex.curvature import ROUGH_PRECISION, Point
 from riata.solvers.convex.damping import next_damping
 from riata.solvers.convex.group_column_quadratic import minimise_groups_along_columns
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS, sum_rounding
 from riata.threads import one_blas_thread
 
 FORCING = 0.1  # of the gap of F: how precisely a quadratic is minimised
+LAST_STEP, LAST_ROUND = 0.1, 0.05  # of what was gained: a rough minimum is where the next would gain less than that
+WORTH_KEEPING = 0.8  # of the columns: where so many are in the next step, too, they are not gathered again
 FURTHEST = 10.0  # times as far as to where a row has no loss, were that a parabola: its step by itself
 
 
@@ -42,12 +44,23 @@ class GatheredColumns:
     rows: InMemory
     columns: Columns
     origin: np.ndarray  # what was taken off the entries of each column: its mean, of dense columns with an intercept
+    effort: Effort = field(default_factory=Effort)
 
     @classmethod
     def of(cls, data: InMemory, features: np.ndarray, fit_intercept: bool) -> "GatheredColumns":
         matrix = data.gather(features)
         y, weight = data.targets()
         return cls(features, InMemory(matrix, y, weight), *one_by_one(matrix, weight if fit_intercept else None))
+
+    @property
+    def dense(self) -> bool:
+        """Whether every entry of the columns is there."""
+        return isinstance(self.columns, DenseColumns)
+
+    def serves(self, features: np.ndarray) -> bool:
+        """Whether these features are among its own, and not many others."""
+        has = np.isin(features, self.features, assume_unique=True)
+        return bool(has.all()) and len(features) >= WORTH_KEEPING * len(self.features)
 
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
@@ -57,17 +70,19 @@ class GatheredColumns:
         penalty = problem.penalty.of(self.features)  # type: ignore[attr-defined] # all that come here have it
         restricted = replace(problem, data=self.rows, penalty=penalty, start=None)
         with one_blas_thread():
-            v, b = self._minimise(restricted, w[self.features], b, enough)
+            v, b = self._minimise(restricted, w[self.features], b, enough, rough=precision >= ROUGH_PRECISION)
         w = np.zeros_like(w)
         w[self.features] = v
         return w, b
 
-    def _minimise(self, problem: Problem, v: np.ndarray, b: float, enough: float) -> Point:
-        """(v, b) whose F is within `enough` of the minimum, from a start."""
+    def _minimise(self, problem: Problem, v: np.ndarray, b: float, enough: float, rough: bool) -> Point:
+        """(v, b) whose F is within `enough` of the minimum, from a start; a rough one is where little is left to gain.
+
+        Gaps are no measure of that: at small penalties they are many times what is left to gain.
+        """
         loss, penalty = problem.loss, problem.penalty
         y, weight = problem.data.targets()
         weight = weight / weight.sum()
-        minimise = minimise_groups_along_columns if isinstance(penalty, GroupLasso) else minimise_along_columns
         at, damping, rounding = first_order(problem, v, b), 0.0, sum_rounding(problem.data.n_rows)
         F = at.loss + penalty.value(v)
         for _ in range(STEPS):
@@ -78,7 +93,11 @@ class GatheredColumns:
             u = weight * loss.derivative(y, z)
             D = weight * _curvature(loss, y, z, damping)
             target = enough if loss.quadratic else max(FORCING * min(gap, F), FORCING * enough)
-            v_far, b_step = minimise(problem, self.columns, u, D, v, target)
+            if isinstance(penalty, GroupLasso):
+                v_far, b_step = minimise_groups_along_columns(problem, self.columns, u, D, v, target)
+            else:
+                last_share = LAST_ROUND if rough else 0.0
+                v_far, b_step = minimise_along_columns(problem, self.columns, u, D, v, target, self.effort, last_share)
             v_step, share, v_new = v_far - v, 1.0, v_far
             b_step -= float(self.origin @ v_step)
             for _ in range(HALVINGS):
@@ -90,13 +109,13 @@ class GatheredColumns:
                 share *= 0.5
             else:
                 break
+            gained, promised = F - F_new, F - F_new
             if not loss.quadratic:
                 z_step = self.rows.chunk.X.margins(v_far, b + b_step) - z
                 promised = penalty.value(v) - penalty.value(v_far) - float(z_step @ (u + 0.5 * D * z_step))
-                damping = next_damping(damping, F - F_new, promised)
-            stalled = F_new >= F
+                damping = next_damping(damping, gained, promised)
             v, b, F, at = v_new, b + share * b_step, F_new, at_new
-            if stalled:
+            if gained <= 0.0 or (rough and abs(gained - promised) <= LAST_STEP * gained):
                 break
         return v, float(b)
 

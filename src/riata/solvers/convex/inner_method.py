@@ -40,9 +40,12 @@ NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvatu
 
 
 def without_curvature(
-    problem: Problem, features: np.ndarray, many_minima: bool = False
+    problem: Problem, features: np.ndarray, many_minima: bool = False, at_hand: GatheredColumns | None = None
 ) -> ColumnCopy | GatheredColumns | OutputColumns | None:
-    """The columns of these features, where steps along them cost less than their curvature; otherwise None."""
+    """The columns of these features, where steps along them cost less than their curvature; otherwise None.
+
+    Those at hand are taken if they are of these features and few others.
+    """
     data = problem.data
     if problem.loss.couples_rows or problem.loss.stiff:
         return None
@@ -55,6 +58,8 @@ def without_curvature(
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
         return None
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
+        if at_hand is not None and at_hand.serves(features):
+            return at_hand
         return GatheredColumns.of(data, features, problem.fit_intercept)
     return column_copy(problem, features, many_minima)
 

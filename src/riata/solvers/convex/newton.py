@@ -9,7 +9,7 @@ import numpy as np
 
 from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.curvature import FAST, NOTHING, Curvature
+from riata.solvers.convex.curvature import FAST, NOTHING, ROUGH_PRECISION, Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, all_columns, crowded, without_curvature
 from riata.solvers.convex.judge import Judge
@@ -37,7 +37,7 @@ MIN_JOINING_FROM_DISK = 512  # in place of MIN_JOINING, where a pass costs more 
 LAST_SHARE = 0.5  # of the gap that is asked for, where all features are in a step
 LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many features does no harm
 SLOWLY_ENOUGH = 1e-3  # of the gap at hand, in place of `Care.enough`, after a step that left more of it than FAST
-ROUGH_PRECISION = 1e-3  # of a step while more features are to join
+WORTH_A_PASS = 0.01  # of the gap: a step that lowers F by more
 SLOW_GAIN = 0.9  # of F, where SLOW of the residual is left, too: a penalty that is not convex gives way to its tangent
 STALLED = 3  # steps that lower neither F nor the gap: only rounding is left
 
@@ -88,8 +88,9 @@ def newton(
         state.judge_sample(gap, least_gap)
         if not (problem.penalty.convex or problem.loss.quadratic) and known is not None:
             state.tangent |= gap > SLOW * least_gap and F > SLOW_GAIN * known[0]
+        gained = np.inf if known is None else known[0] - F
         known = F, state.w, state.b
-        advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap, care=care)
+        advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap, care=care, gained=gained)
         least_gap = min(gap, least_gap)
     return StopReason.ROUNDING
 
@@ -136,8 +137,12 @@ def advance(
     second: AnyCurvature | None = None,
     keep: bool = False,
     care: Care = USUAL_CARE,
+    gained: float = np.inf,
 ) -> None:
-    """Let features join, and step by the curvature: that read with `at`, the one kept, or a new one (a pass)."""
+    """Let features join, and step by the curvature: that read with `at`, the one kept, or a new one (a pass).
+
+    The last step lowered F by as much as it `gained`.
+    """
     cheap = passes_are_cheap(problem)
     small = cheap or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
     min_joining = MIN_JOINING if small else MIN_JOINING_FROM_DISK
@@ -150,7 +155,7 @@ def advance(
         features, waiting = grown(problem, state, [at], least=0.0, min_joining=len(state.w))
         model = all_columns(problem, features, options.memory)
     all_at_once = model is not None
-    model = model or without_curvature(problem, features)
+    model = model or without_curvature(problem, features, at_hand=state.gathered)
     if model is None:
         if second is not None:
             state.curvature = second
@@ -161,9 +166,16 @@ def advance(
             state.curvature = second or state.curvature
         model = state.curvature
     here = state.w, state.b
-    precision = ROUGH_PRECISION if waiting else care.precision
+    state.gathered = model if isinstance(model, GatheredColumns) else None
+    joined = len(features) - len(known_features)
+    rough = waiting > 0
+    if state.gathered is not None:
+        # While F falls sweeps need not find who stays among the columns at hand: a pass brings better ones. Of sparse
+        # columns, what is left undone costs more sweeps later than it saves.
+        rough = state.gathered.dense and joined > 0 and gained > WORTH_A_PASS * gap and not all_at_once
+    precision = ROUGH_PRECISION if rough else care.precision
     # where the same features made slow progress, what their quadratic left undone shows in the slopes
-    slow = not (keep or problem.loss.quadratic or len(features) > len(known_features))
+    slow = not (keep or problem.loss.quadratic or joined > 0)
     share, asked = min(care.enough, SLOWLY_ENOUGH) if slow else care.enough, _asked_for(problem, options)
     enough = share * max(min(gap, at.loss), asked)
     if all_at_once and asked:

@@ -21,6 +21,7 @@ from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, at_best_intercept, first_order_part, pulls, summarise
 from riata.penalties import GroupLasso
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
+from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING
 from riata.solvers.convex.targets_curvature import TargetsCurvature
@@ -56,6 +57,7 @@ class WorkingSetState:
     curvature: AnyCurvature = NOTHING
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
     sample: Problem | None = None  # whose rows tell the curvature, where that of all would cost much more than slopes
+    gathered: GatheredColumns | None = None  # the columns that the last step went along
     slow: int = 0  # steps by the curvature of the sample in a row that brought little
     settled: tuple[Dataset, np.ndarray, Any, Loss] | None = None  # what `loss_here` found last, over which rows
 
