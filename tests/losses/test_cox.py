@@ -93,3 +93,13 @@ def test_the_curvature_of_terms_is_that_of_the_loss_or_a_little_more(loss, n_tim
         assert_allclose(found.H, exact, atol=1e-7)
     else:
         assert more.max() < 0.1 * np.linalg.eigvalsh(exact).max()
+
+
+def test_margins_beyond_floating_point_are_no_gain(loss):
+    """Where exp(z) overflows, what rounding leaves of the loss was negative, and steps went there."""
+    rows = make(40, 3)
+    own = problem(rows, loss)
+    w, b = point(rows)
+    for far in (300.0, 3000.0):
+        value = first_order(own, far * w, far * b).loss
+        assert not value < 0.0

@@ -136,7 +136,8 @@ class GivenHazard(SettledLoss):
     def __init__(self, of: Cox, hazards: Hazards, sums: RiskSums) -> None:
         self.name, self._n_slots = of.name, of.n_slots
         self.cumulative = np.cumsum(hazards.of_rows)  # up to the end of each slot
-        dying = self.cumulative - hazards.of_rows + hazards.of_dying
+        with np.errstate(invalid="ignore"):  # of margins beyond floating point
+            dying = self.cumulative - hazards.of_rows + hazards.of_dying
         self._hazard = np.concatenate([self.cumulative, dying])  # by the code of a row
         self._log = np.concatenate([np.zeros(of.n_slots), 1.0 + hazards.log])
         self._edges = np.unique(
@@ -152,7 +153,9 @@ class GivenHazard(SettledLoss):
     def value(self, y: Array, z: Array) -> Array:
         code, _ = _codes(y)
         event, z = code >= self._n_slots, _moved(y, z)
-        return _risk(z) * self._exposure(y) - np.where(event, z, 0.0) - self._log[code]
+        with np.errstate(invalid="ignore"):
+            value = _risk(z) * self._exposure(y) - np.where(event, z, 0.0) - self._log[code]
+        return np.where(z > LARGEST_MARGIN, np.inf, value)  # what is left of it there may even be negative
 
     def derivative(self, y: Array, z: Array) -> Array:
         return _risk(_moved(y, z)) * self._exposure(y) - (_codes(y)[0] >= self._n_slots)

@@ -71,3 +71,25 @@ def test_a_bend_that_is_tiny_beside_all_residuals(n, d, bend):
     assert found.gap_ <= 1e-6
     median = riata.SparseRegressor(loss="quantile", alpha=found.alpha_ / (2.0 * bend)).fit(X, y)
     assert_allclose(found.objective_ / bend, 2.0 * median.objective_, rtol=bend)
+
+
+@pytest.mark.parametrize(("seed", "penalty"), [(48, "mcp"), (3, "scad"), (5, "lq")])
+def test_concave_penalties_of_tiny_bends_end_at_a_stationary_point(seed, penalty):
+    rng = np.random.default_rng(seed)
+    X = np.hstack([np.eye(6)[rng.integers(0, 6, 90)] for _ in range(25)])
+    y = X[:, :3] @ [2.0, -1.0, 1.0] + rng.standard_t(2, size=90)
+    model = riata.SparseRegressor(loss=f"huber:{3e-4 * y.std():.3g}", penalty=penalty, alpha_ratio=0.14).fit(X, y)
+    assert model.converged_, model.stopped_because_
+
+
+@pytest.mark.parametrize(("seed", "penalty"), [(0, "mcp"), (10, "scad"), (18, "mcp")])
+def test_events_in_order_end_at_a_stationary_point_of_a_concave_penalty(seed, penalty):
+    """Where the penalty is flat, singular curvatures led coefficients of more features than rows to the millions."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 119)) * (rng.random((30, 119)) < 0.05)
+    X = X[:, X.std(axis=0) > 0]
+    time = np.ceil(8.0 * rng.uniform(size=30))
+    y = np.rec.fromarrays([rng.random(30) < 0.7, time], names="event, time")
+    model = riata.SparseSurvival(loss="cox-efron", penalty=penalty, alpha_ratio=0.1).fit(X, y)
+    assert model.converged_, model.stopped_because_
+    assert np.abs(model.coef_).max() < 1e4

@@ -14,7 +14,7 @@ import numpy as np
 
 from riata.objective import Problem, empty_start, first_order, gap_unit, pulls
 from riata.outcome.reasons import StopReason
-from riata.penalties import ElasticNet, GroupLasso
+from riata.penalties import ElasticNet, GroupLasso, SeparablePenalty
 from riata.penalties.penalty import largest_ratio
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.newton import newton
@@ -32,8 +32,10 @@ Steps = Generator[Iterate, None, StopReason]
 
 def may_crawl(problem: Problem) -> bool:
     """Whether there are easier problems on the way, should steps crawl."""
-    easier = problem.loss.couples_rows or problem.loss.bent_at(2.0) is not None
-    return easier and isinstance(problem.penalty, ElasticNet | GroupLasso)
+    bends = problem.loss.bent_at(2.0) is not None
+    if isinstance(problem.penalty, ElasticNet | GroupLasso):
+        return bends or problem.loss.couples_rows
+    return bends and isinstance(problem.penalty, SeparablePenalty)
 
 
 def or_from_above(problem: Problem, options: Options, judge: Judge, steps: Steps) -> Steps:
@@ -45,7 +47,7 @@ def or_from_above(problem: Problem, options: Options, judge: Judge, steps: Steps
         except StopIteration as end:
             reason: StopReason = end.value
             return reason
-        crawls = point.steps == CRAWLING and point.gap is not None and point.gap > FAR * unit
+        crawls = point.steps == CRAWLING and _shortfall(point, unit) > FAR
         yield point._replace(save=None) if crawls else point  # a fit that goes on finds out again that they crawl
         if crawls:
             return (yield from _from_above(problem, options, judge))
@@ -57,12 +59,19 @@ def _from_above(problem: Problem, options: Options, judge: Judge) -> Steps:
     for easier in _easier(problem):
         unit = gap_unit(easier)
         for point in islice(newton(easier, options, state, judge), MOST_STEPS):
-            if point.gap is not None and point.gap <= NEAR * unit:
+            if _shortfall(point, unit) <= NEAR:
                 break
         w, b, t = point.coef, point.intercept, t + 1
         at = first_order(problem, w, b)
         yield judge.iterate(t, w, b, float(at.loss + problem.penalty.value(w)), judge.shortfall(problem, w, at))
     return (yield from newton(problem, options, state, judge, first=t + 1))
+
+
+def _shortfall(point: Iterate, unit: float) -> float:
+    """How far a point is from the minimum, as a share: by its residual, or by its gap in this unit."""
+    if point.residual is not None:
+        return point.residual
+    return 0.0 if point.gap is None else point.gap / unit
 
 
 def _easier(problem: Problem) -> Iterator[Problem]:

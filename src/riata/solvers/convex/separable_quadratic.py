@@ -11,6 +11,7 @@ result is a stationary point that is no worse than the start.
 import numpy as np
 
 from riata.penalties import SeparablePenalty
+from riata.solvers.convex.group_quadratic import NEGATIVE
 
 MAX_ROUNDS = 25
 STEPS = 100  # with momentum, in each round
@@ -26,6 +27,9 @@ def minimise_separable(
 
     `precision` is that of the optimality conditions, relative to the largest slope, each in units of its coordinate.
     """
+    H = H + NEGATIVE * np.trace(H) * np.eye(
+        len(w)
+    )  # of a singular H rounding makes one along which Q falls without end
     quadratic = _Quadratic(H, slope, penalty, w)
     v, now = w.copy(), slope.copy()
     tol = precision * quadratic.largest_slope()
