@@ -330,20 +330,25 @@ def learners(environment, vw):
     return [*others, *made]
 
 
-def row_of(learner, folder, n_rows, true, limit, repeats):
-    """A line of the table; of several fits, the one that took least processor time counts."""
-    model = folder / "model"
-    cost = min((learner.fit(folder, model, limit) for _ in range(repeats)), key=lambda one: (not one.ended, one.cpu))
-    if not cost.ended:
-        cells = [learner.name, f"> {cost.cpu:.1f}", *["did not end"] + [""] * 5]
-    else:
-        loss, n_features, names = learner.quality(folder, model)
-        found = "" if names is None else f"{len(names & true.names):,}"
-        cells = [learner.name, f"{cost.cpu:.1f}", f"{n_rows / cost.cpu:,.0f}", f"{loss:.4f}", f"{n_features:,}", found,
-                 f"{cost.peak:.0f}", f"{model.stat().st_size / 1000:,.0f}"]  # fmt: skip
-    line = f"| {' | '.join(cells)} |"
-    print(line, flush=True)
-    return line
+def measured(learners, folder, n_rows, true, limit, repeats):
+    """The lines of the table: of several fits of a learner the quickest counts, and learners take turns."""
+    model, costs, lines = folder / "model", {one.name: [] for one in learners}, {}
+    for _ in range(repeats):
+        for one in learners:
+            costs[one.name].append(one.fit(folder, model, limit))
+            cost = min(costs[one.name], key=lambda cost: (not cost.ended, cost.cpu))
+            if not cost.ended:
+                cells = [f"> {cost.cpu:.1f}", *["did not end"] + [""] * 5]
+            elif one.name in lines:  # a fit that is made again is the same
+                cells = [f"{cost.cpu:.1f}", f"{n_rows / cost.cpu:,.0f}", *lines[one.name][2:]]
+            else:
+                loss, n_features, names = one.quality(folder, model)
+                found = "" if names is None else f"{len(names & true.names):,}"
+                cells = [f"{cost.cpu:.1f}", f"{n_rows / cost.cpu:,.0f}", f"{loss:.4f}", f"{n_features:,}", found,
+                         f"{cost.peak:.0f}", f"{model.stat().st_size / 1000:,.0f}"]  # fmt: skip
+            lines[one.name] = cells
+            print(f"{one.name}: {costs[one.name][-1].cpu:.1f} s", file=sys.stderr, flush=True)
+    return [f"| {' | '.join([name, *cells])} |" for name, cells in lines.items()]
 
 
 def vowpal_wabbit(given):
@@ -364,7 +369,9 @@ def main():
     parser.add_argument("--folder", type=Path, help="where data is made, and kept for the next run")
     parser.add_argument("--vw", help="the command of Vowpal Wabbit")
     parser.add_argument("--only", nargs="*", help="learners of these names, or whose names contain one of them")
-    parser.add_argument("--repeats", type=int, default=1, help="fits of each learner, of which the quickest counts")
+    parser.add_argument(
+        "--repeats", type=int, default=1, help="fits of each learner, in turn with others, of which the quickest counts"
+    )
     parser.add_argument("--limit", type=float, default=150.0, help="seconds by the clock, for each learner")
     parser.add_argument("--formats", nargs="*", default=list(FORMATS), choices=list(FORMATS), help="that are made")
     parser.add_argument("--levels", type=int, default=MOST_LEVELS, help="of the column that has most, up to 2^27")
@@ -409,14 +416,14 @@ def main():
             f"| {' | '.join(head)} |",
             f"|{' --- |' * len(head)}",
         ]
-        print("\n".join(lines), flush=True)
         timed(
             [sys.executable, "-m", "riata", "warmup", "--solver", "online", "--solver", "ftrl", "--solver", "sketch"],
             600,
             environment,
         )
         true = truth(arguments.seed, shape)
-        lines += [row_of(one, folder, arguments.rows, true, arguments.limit, arguments.repeats) for one in chosen]
+        lines += measured(chosen, folder, arguments.rows, true, arguments.limit, arguments.repeats)
+        print("\n".join(lines))
         if arguments.out is not None:
             arguments.out.write_text("\n".join(lines) + "\n")
 

@@ -36,8 +36,8 @@ def check_saving(data: Dataset, spec: Spec) -> None:
         return
     if not isinstance(data, GrowingRows):
         raise OptionError(
-            "a stream that is not kept has no checkpoints; files of a folder or a pattern have: open them with growing "
-            "(--growing), or leave checkpoint out"
+            "a stream that is not kept has no checkpoints; files of a folder or a pattern have: open them with "
+            "growing, or leave checkpoint out"
         )
     if spec.batch not in (None, 1):
         raise OptionError("a checkpoint between files has no rows that wait for a batch: leave batch or checkpoint out")

@@ -150,7 +150,7 @@ class BucketNames:
         if not whole or ends[0] != 0 or (np.diff(ends) < 0).any() or ends[-1] != len(text) or (places > 1).any():
             raise ValueError("the names of hash buckets do not go together")
         if len(buckets) and not 0 <= buckets.min() <= buckets.max() < 1 << bits:
-            raise ValueError("the names are of buckets that there are not")
+            raise ValueError("the names of hash buckets do not go together")
         parts = [None, *map(pa.py_buffer, (ends, text))]
         strings = pa.Array.from_buffers(pa.large_string(), len(buckets), parts)
         strings.validate(full=True)
