@@ -122,17 +122,26 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
             say_next(with_options("predict", model_file, "NEW", "--out", "predictions.csv"))
 
 
-@main.command(examples=("riata inspect flights.riata.json",))
+@main.command(examples=("riata inspect flights.riata.json", "riata inspect flights.riata.json --sql"))
 @click.argument("model_file", metavar="MODEL")
 @option("--json", "as_json", is_flag=True, help="Print the model as it is stored.")
-def inspect(model_file: str, as_json: bool) -> None:
+@option("--sql", "as_sql", is_flag=True, help="Print the model as an SQL expression over the columns of a table.")
+def inspect(model_file: str, as_json: bool, as_sql: bool) -> None:
     """Show a model: its features, what was minimised, how it was trained."""
     from riata.model.model import load_model
     from riata.reporting.terminal.summary import show_model
 
     model = load_model(model_file)
+    if as_json and as_sql:
+        raise OptionError("give --json or --sql, and not both")
     if as_json:
         click.echo(Path(model_file).read_text(encoding="utf-8"), nl=False)
+    elif as_sql:
+        from riata.model.sql import name_of, what_it_gives
+
+        each = [f"{model.to_sql(output)} AS {name_of(output)}" for output in model.outputs]
+        click.echo(",\n".join(each) if each else model.to_sql())
+        say_note(f"this is {what_it_gives(model)}; gaps have to be NULL")
     else:
         show_model(model)
         say_next(words("predict", model_file, "NEW", "--out", "predictions.csv"))

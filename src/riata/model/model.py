@@ -191,6 +191,17 @@ class Model:
             return Offset(**of_encoding)
         return None if role is None else Offset(exposure=role == "exposure")
 
+    def to_sql(self, output: str | None = None) -> str:
+        """The model as an SQL expression over the columns of a table whose gaps are NULL.
+
+        It gives the prediction of a number, or the probability of the second of two classes. Where there are several
+        outputs (classes, targets, quantiles), `output` names one, and the expression is its margin; so it is of times
+        to events, and of losses without probabilities. `OptionError` says which column SQL cannot express.
+        """
+        from riata.model.sql import sql_of
+
+        return sql_of(self, output)
+
     def rows(
         self, source: Any, target: Any = None, *, weight: Any = None, need_target: bool = True, **reading: Any
     ) -> Dataset:
