@@ -1,6 +1,7 @@
 """Sentences of the command line that newcomers stumbled over: what is wrong, where, and what to type."""
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,10 @@ def here(tmp_path, monkeypatch, rng):
     frame.to_csv("houses.csv", index=False)
     frame.drop(columns=["price", "left"]).to_csv("new.csv", index=False)
     frame.drop(columns=["size"]).to_csv("short.csv", index=False)
+    for name in ("space.csv", "space.txt"):
+        (tmp_path / name).write_text("a b\n" + "".join(f"{i} {2 * i}\n" for i in range(30)))
+    (tmp_path / "nameless.csv").write_text("basic,yes\npro,no\npro,yes\n")
+    monkeypatch.setitem(sys.modules, "fsspec", None)  # as if it were not there
     (tmp_path / "nested.jsonl").write_text("".join(json.dumps({"a": {"age": i}, "y": 2 * i}) + "\n" for i in range(20)))
     return tmp_path
 
@@ -38,6 +43,11 @@ REFUSED = {
     "times that are words": (["fit", *PRICE, "--k", "auto", "--time", "plan"], "which is no date such as 2024-12-31"),
     "one fold": (["fit", *PRICE, "--k", "auto", "--cv", "1"], "at least 2 folds, and not 1"),
     "a file beside": (["fit", "house.csv", "--target", "price", "--k", "1"], "did you mean 'houses.csv'?"),
+    "no file beside": (["fit", "zzqq.csv", "--target", "price"], "of that name (see riata datasets)"),
+    "spaces in a table": (["fit", "space.csv", "--target", "b"], "between cells, say so (--csv separator=space)"),
+    "spaces in a text": (["fit", "space.txt", "--target", "b"], "say what is between cells (--csv separator=space)"),
+    "no names": (["fit", "nameless.csv", "--target", "price"], "has no names, say so (--csv header=no)"),
+    "a web address": (["fit", "https://example.com/x.csv", "--target", "y"], "pip install 'fsspec[http]'"),
     "a nested column": (["fit", "nested.jsonl", "--target", "age", "--k", "1"], "did you mean 'a.age'?"),
 }  # fmt: skip
 
@@ -48,6 +58,12 @@ def test_a_refusal_says_where_and_what_to_do(here, case):
     done = riata(*words)
     assert done.exit_code == 2
     assert sentence in done.stderr
+
+
+def test_a_text_with_spaces_between_cells_is_read_where_that_is_said(here):
+    done = riata("fit", "space.txt", "--target", "b", "--k", "1", "--csv", "separator=space")
+    assert done.exit_code == 0
+    assert "30 rows, 1 feature" in done.stdout
 
 
 def test_evaluate_without_answers_points_to_predict(here):

@@ -217,6 +217,15 @@ def test_one_row_or_two_give_nothing_away(what, n_rows, labels, rng):
     assert data.profile.columns["x"].explains <= 0.41
 
 
+@pytest.mark.parametrize("n", [19, 20])
+def test_few_rows_and_columns_that_are_left_out_give_nothing_away(n):
+    frame = pd.DataFrame({"copy": np.arange(n) % 7.0, "row_id": np.arange(n), "y": np.arange(n) % 7.0})
+    data = riata.open(frame.assign(y=lambda rows: rows["y"] + rows["row_id"] / 3), target="y")
+    assert any("explain" in note for note in data.profile.notes) == (n == 20)
+    assert data.profile.columns["row_id"].explains > 0.5  # and so does the other
+    assert all("explain" not in note for note in notes_on(data, "row_id"))
+
+
 def test_levels_explain_nothing_by_chance(rng):
     """Three hundred levels of two rows each 'explain' half of any target; that is no leak."""
     levels = [f"level {i // 2}" for i in range(N)]

@@ -265,6 +265,25 @@ def test_collections_take_every_option_about_columns(client):
     assert any("a" in name and "b" in name for name in there.feature_names)  # a cross
 
 
+@pytest.mark.parametrize("asked", [{"target": "y", "positive": "a"}, {"target": "days", "event": "s=2"}], ids=str)
+def test_roles_and_rare_levels_are_those_of_one_process(client, asked, tmp_path, rng):
+    """A positive class, a value of events, levels that are rare in parts or in all, months, columns left out."""
+    n = 500
+    levels = [f"l{i}" for i in np.minimum(rng.geometric(0.1, n), 40)]
+    months, one = pd.date_range("2000-01-01", periods=n, freq="MS"), np.ones(n)
+    frame = pd.DataFrame({"x": rng.normal(size=n), "c": levels, "month": months, "one": one})
+    frame = frame.assign(days=rng.exponential(size=n) + 0.1, s=rng.choice([1, 2], n), y=rng.choice(["a", "b"], n))
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=60)
+    here = riata.open(tmp_path / "rows.parquet", **asked)
+    there = riata.open(tmp_path / "rows.parquet", engine=client, **asked)
+    blocks = riata.open(dd.from_pandas(frame, npartitions=3), **asked)
+    assert here.encoding == there.encoding
+    assert here.profile.left_out == there.profile.left_out == blocks.profile.left_out
+    assert [e.names for e in here.encoding.encoders] == [e.names for e in blocks.encoding.encoders]
+    assert here.encoding.target == blocks.encoding.target
+    assert "c=(rare)" in list(here.feature_names)
+
+
 def test_estimators_take_dask_arrays_and_predict_lazily(client):
     X, y = problem()
     lazy, target = da.from_array(X, chunks=(250, 5)), da.from_array(y, chunks=130)  # neither cut as the other

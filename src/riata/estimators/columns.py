@@ -151,6 +151,9 @@ def plain_target(y: Any) -> Any:
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         return column.to_numpy(zero_copy_only=False)
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)  # of a nullable type of pandas
+    if isinstance(kind, np.dtype) and kind.kind in "biuf" and not y.isna().any():
+        return y.to_numpy(dtype=kind)
     return unmasked(y)
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_feature_names, _check_sample_weight,
 from riata.arrays import is_device_array, unmasked
 from riata.data.csr import canonical
 from riata.data.dataset import Dataset
+from riata.data.formats.tables import check_unique
 from riata.data.in_memory import InMemory
 from riata.data.offset import given_offsets
 from riata.data.opened import is_stream
@@ -44,6 +45,9 @@ from riata.training.checks import check_exposure
 from riata.training.spec import Spec
 from riata.training.trained import Trained
 from riata.training.usual_loss import with_usual_loss
+from riata.user_warnings import warn_user
+
+MOST_WARNED = 5  # columns that a warning names
 
 
 class TakesRows(Parameters):
@@ -81,6 +85,8 @@ class TakesRows(Parameters):
         if y is not None:
             check_values(plain_target(y), numeric)
         X = collected(X)
+        if reset and is_frame(X):
+            check_unique(names_of(X))
         if not may_be_numbers(X):
             return self._encoded(X, y, beside, reset)
         several = targets is not None
@@ -136,6 +142,8 @@ class TakesRows(Parameters):
         weight = None if beside["weight"] is None else np.asarray(plain_target(beside["weight"]))
         _, labels = self._coded(values, weight)
         data = open_data(table, target, **roles, task=self._task, memory=self.memory)
+        if reset and data.profile is not None:
+            _warn_of_columns(data.profile.left_out)
         if labels is not None and data.classes is not None and len(labels) == len(data.classes):
             data.facts = data.facts.but(classes=labels)  # of the type in which they were given
         return data
@@ -239,3 +247,13 @@ class TakesRows(Parameters):
                 "X has gaps (NaN), and the rows that the model learnt from had none to learn from: fill them in"
             )
         return np.where(np.isnan(X), means.astype(X.dtype), X)
+
+
+def _warn_of_columns(left_out: dict[str, str]) -> None:
+    """Warn of columns of X from which no feature was made."""
+    if not left_out:
+        return
+    why = ", ".join(f"{name!r} {reason}" for name, reason in list(left_out.items())[:MOST_WARNED])
+    more = f" and {len(left_out) - MOST_WARNED} more" if len(left_out) > MOST_WARNED else ""
+    were = "1 column was" if len(left_out) == 1 else f"{len(left_out)} columns were"
+    warn_user(f"{were} left out: {why}{more}; see profile_.notes")

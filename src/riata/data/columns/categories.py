@@ -225,12 +225,14 @@ class CategoryLearner(Learner):
         if self.buckets is not None:
             names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.named()
             return HashedCategory(self.column, self.bits, names)
-        frequent = sorted(self.seen.of(np.flatnonzero(self._frequent(n_rows))))
-        rare = len(frequent) < len(self.seen)
-        if len(frequent) == len(self.seen) == 2 and self.n_missing == 0 and not self.more_to_come:
+        is_frequent = self._frequent(n_rows)
+        frequent, others = (tuple(sorted(self.seen.of(np.flatnonzero(some)))) for some in (is_frequent, ~is_frequent))
+        rare_rows = int(self.seen.rows[~is_frequent].sum())
+        rare = rare_rows > 1 or (rare_rows == 1 and self.more_to_come)  # of one row nothing can be learnt
+        if len(frequent) == 2 and not (rare or self.n_missing or self.more_to_come):
             other, level = self.seen.of(self.seen.most_frequent(2))
-            return Category(self.column, (level,), rare=False, missing=False, others=(other,))
-        return Category(self.column, tuple(frequent), rare, self.n_missing > 0, None if rare else ())
+            return Category(self.column, (level,), rare=False, missing=False, others=(other, *others))
+        return Category(self.column, frequent, rare, self.n_missing > 0, None if rare else others)
 
     def explained(self, spread: float) -> Explained | None:
         """By its features: rare levels are one group."""

@@ -23,10 +23,14 @@ ID_WORDS = {"id", "ids", "idx", "index", "key", "uuid", "guid", "row", "rowid", 
 
 
 class Unfit(NamedTuple):
-    """Why a column should not be in, as a sentence; and whether it is left out."""
+    """Why a column should not be in, as a sentence; and the end of a short one where it is left out."""
 
     sentence: str
-    left_out: bool
+    why: str | None = None
+
+    @property
+    def left_out(self) -> bool:
+        return self.why is not None
 
 
 def unfit(name: str, found: ColumnProfile, n_rows: int, encoder: Encoder) -> Unfit | None:
@@ -35,21 +39,22 @@ def unfit(name: str, found: ColumnProfile, n_rows: int, encoder: Encoder) -> Unf
     if n_rows < ENOUGH_ROWS or found.type not in ("number", "category", "date", "text"):
         return None
     if n_valid == 0 or (found.type == "text" and found.levels == 0):
-        return Unfit(f"column {name!r} is empty: left out", True)
+        return Unfit(f"column {name!r} is empty: left out", "is empty")
     if found.missing == 0 and _constant(found):
-        return Unfit(f"column {name!r} has the same value in all rows: left out", True)
+        why = "has the same value in all rows"
+        return Unfit(f"column {name!r} {why}: left out", why)
     if found.type == "category" and (found.distinct or 0) > UNIQUE * n_valid and n_valid >= ENOUGH_ROWS:
         kept = ", but for whether there is one" if found.missing else ""
         if (example := _written_number(found)) is not None:
             return Unfit(
                 f"column {name!r} holds numbers that are written as text, such as {example!r}, and nearly every row "
                 f"has its own: left out{kept}; make numbers of them (categorical=[{name!r}] keeps them as they are)",
-                True,
+                "holds numbers that are written as text",
             )
         return Unfit(
             f"column {name!r} has another value in nearly every row, as an identifier has, of which nothing can be "
             f"learnt for other rows: left out{kept} (categorical=[{name!r}] keeps it{_words_of(name, found)})",
-            True,
+            "has another value in nearly every row",
         )
     if isinstance(encoder, Category) and encoder.rare and not encoder.levels:
         kept = ", but for whether there is one" if found.missing else ""
@@ -58,30 +63,29 @@ def unfit(name: str, found: ColumnProfile, n_rows: int, encoder: Encoder) -> Unf
         return Unfit(
             f"column {name!r} has {found.levels:,} levels of {rows} each, too few to learn from: left out{kept} "
             f"(categorical=[{name!r}] keeps it{_words_of(name, found)})",
-            True,
+            "has rare levels alone",
         )
     if isinstance(encoder, Text) and not encoder.words:
-        return Unfit(f"column {name!r} has no word in rows enough to learn from: left out", True)
+        why = "has no word in rows enough to learn from"
+        return Unfit(f"column {name!r} {why}: left out", why)
     if isinstance(encoder, HashedCategory):
         return Unfit(
             f"column {name!r} has about {found.distinct:,} levels in {n_rows:,} rows: hashed into "
             f"{2**encoder.bits:,} features; if it is an identifier, drop it {_dropping(name)}",
-            False,
         )
     if found.numbers_rows and named_as_id(name):
-        return Unfit(f"column {name!r} numbers the rows: left out (unless it is named among the features)", True)
+        why = "numbers the rows"
+        return Unfit(f"column {name!r} {why}: left out (unless it is named among the features)", why)
     if found.numbers_rows:
         what = "dates" if found.type == "date" else "whole numbers"
         return Unfit(
             f"column {name!r} holds {what} of which every row has its own, as if they numbered the rows: kept, but a "
             f"model may learn the order of the file from it; if that means nothing, drop it {_dropping(name)}",
-            False,
         )
     if found.type == "number" and found.whole and named_as_id(name) and (found.largest, found.least) != (1.0, 0.0):
         return Unfit(
             f"column {name!r} is named as an identifier, and taken for a number: drop it {_dropping(name)}, or "
             f"make levels of it (categorical=[{name!r}])",
-            False,
         )
     return None
 

@@ -18,7 +18,7 @@ from pyarrow import fs
 from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.kinds import check_content, is_vowpal_wabbit, kind_by_content, known_formats
 from riata.errors import DataError, MissingFileError, MissingPackageError, RiataError
-from riata.near_misses import did_you_mean
+from riata.near_misses import nearest
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4"}
 MAGIC = {
@@ -33,6 +33,7 @@ FORMATS = {
     ".vw": "vowpal wabbit", ".ffm": "libffm", ".libffm": "libffm", ".npy": "npy", ".npz": "npz",
 }  # fmt: skip
 WILDCARDS = "*?["
+EXTRAS = {"http": "fsspec[http]", "https": "fsspec[http]", "sftp": "fsspec[sftp]", "github": "fsspec[github]"}
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,10 @@ def _fsspec(scheme: str) -> fs.FileSystem:
 
         return _wrapped(fsspec.filesystem(scheme))
     except ImportError as error:
-        raise MissingPackageError(f"reading {scheme}:// needs a package: {error}") from error
+        package = EXTRAS.get(scheme, "fsspec")
+        raise MissingPackageError(
+            f"reading {scheme}:// needs a package, which pip install '{package}' fetches: {error}"
+        ) from error
     except ValueError as error:
         raise DataError(f"there is no file system {scheme}://: {error}") from error
 
@@ -243,7 +247,12 @@ def _beside(path: str) -> str:
         others = sorted(os.listdir(Path(path).parent))
     except OSError:  # there is no such folder, or nobody may look into it
         return ""
-    return did_you_mean(Path(path).name, others)
+    missing = Path(path)
+    for endings in ({missing.suffix.lower()}, FORMATS.keys() | COMPRESSIONS.keys()):
+        by_stem = {Path(other).stem: other for other in others if Path(other).suffix.lower() in endings}
+        if (close := nearest(missing.stem, by_stem)) is not None:  # endings, which are alike, tell nothing
+            return f"; did you mean {by_stem[close]!r}?"
+    return ""
 
 
 def _matching(filesystem: fs.FileSystem, path: str) -> tuple[list[fs.FileInfo], str]:
@@ -277,9 +286,9 @@ def _reason(error: Exception) -> str:
     return text
 
 
-def guess_format(files: list[File]) -> str:
-    """The format of all files, by their suffix or their first bytes."""
-    kinds = {kind_of(file) for file in files}
+def guess_format(files: list[File], separator: str | None = None) -> str:
+    """The format of all files, by their suffix or their first bytes; it is known if a separator of cells is."""
+    kinds = {kind_of(file, separator) for file in files}
     if len(kinds) > 1:
         raise DataError(
             f"the files are of several formats ({', '.join(sorted(kinds))}); name those of one, e.g. *.parquet"
@@ -287,18 +296,18 @@ def guess_format(files: list[File]) -> str:
     return kinds.pop()
 
 
-def kind_of(file: File) -> str:
+def kind_of(file: File, separator: str | None = None) -> str:
     """The format of a file, by its suffix where that is known, unless its first bytes say otherwise."""
     named = FORMATS.get(file.suffix)
     head = file.head()
     if named is None:
-        return sniff(head, file.path)
+        return sniff(head, file.path, separator)
     check_content(head, named, file.path)
     return named
 
 
-def sniff(head: bytes, name: str) -> str:
-    """The format of a file that begins with these bytes."""
+def sniff(head: bytes, name: str, separator: str | None = None) -> str:
+    """The format of a file that begins with these bytes; text is a table if its lines have the separator of cells."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         head = head.decode("utf-16", errors="ignore").encode()
     if (kind := kind_by_content(head, name)) is not None:
@@ -316,8 +325,10 @@ def sniff(head: bytes, name: str) -> str:
         return "libffm"
     if is_vowpal_wabbit(line):
         return "vowpal wabbit"
-    if not any(separator in line for separator in (b",", b"\t", b";", b"|")):
+    marks = (b",", b"\t", b";", b"|", *(() if separator is None else (separator.encode(),)))
+    if not any(mark in line for mark in marks):
+        table = "; if it is a table, say what is between cells (csv={'separator': 'space'})" if len(tokens) > 1 else ""
         raise DataError(
-            f"{name} has an ending that riata does not know, and no known format; it reads {known_formats()}"
+            f"{name} has an ending that riata does not know, and no known format; it reads {known_formats()}{table}"
         )
     return "csv"

@@ -94,11 +94,15 @@ def owners(schema: pa.Schema, columns: Sequence[str]) -> list[pa.Field]:
 
 def checked_names(table: pa.Table) -> pa.Table:
     """The table, if each of its columns has a name of its own."""
-    names = table.schema.names
+    check_unique(table.schema.names)
+    return table
+
+
+def check_unique(names: Sequence[str]) -> None:
+    """Refuse a name that several columns have."""
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"there is more than one column called {twice!r}; give each a name of its own")
-    return table
 
 
 def native(values: np.ndarray) -> np.ndarray:

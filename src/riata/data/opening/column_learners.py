@@ -29,6 +29,7 @@ class ColumnLearners:
     def __init__(self, source: Source, options: ColumnOptions) -> None:
         self.source, self.options, self.features = source, options, feature_columns(source, options)
         self.notes: list[str] = []
+        self.left_out: dict[str, str] = {}  # why, as the end of a sentence
 
     def chosen(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, ...], Learner]]:
         """A learner for every column, pair of list columns and cross that becomes features."""
@@ -40,6 +41,7 @@ class ColumnLearners:
                 learner = known[name] = self._learner(name, batch.column(name))
                 if learner is None:
                     self.notes.append(no_feature(name, batch.column(name).type))
+                    self.left_out[name] = f"is {batch.column(name).type}, which is no feature"
                 else:
                     yield (name,), learner
         for cross in self.options.crosses:

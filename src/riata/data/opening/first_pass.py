@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.columns.arrow_values import arrow_of
-from riata.data.columns.column import BadRow, Encoder, Learner
+from riata.data.columns.column import ENOUGH_ROWS, BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.lists import Sparse
@@ -77,7 +77,7 @@ class FirstPass:
         check_cells(source, options, self.columns)
         self.learners: dict[tuple[str, ...], Learner] = {}
         self._choice = ColumnLearners(source, options)
-        self.notes = self._choice.notes
+        self.notes, self.left_out = self._choice.notes, self._choice.left_out
         self.target: TargetLearner | TargetsLearner | None = None
         if options.more_targets:
             self.target = TargetsLearner([source.schema.field(name) for name in options.targets])
@@ -163,6 +163,7 @@ class FirstPass:
         return Profile(
             self.n_rows, self.n_read, self.without_target, self.zero_weight, self.n_bytes / max(self.n_read, 1),
             columns, encoding, has_names(self.source) and not hashed, self.notes,
+            {name: self.left_out[name] for name in self.columns if name in self.left_out},
         )  # fmt: skip
 
     def _summaries(self) -> Iterator[tuple[str, ColumnProfile]]:
@@ -180,13 +181,13 @@ class FirstPass:
         options = self.options
         named = {*(options.features or ()), *options.categorical, *options.text}
         as_they_are = self.source.partial or self.source.width is not None  # how many there are is given, by a model
-        left_out: set[str] = set()
+        left_out = self.left_out
         for of, learner in self.learners.items():
             name = _called(of, learner)
             interaction = isinstance(learner, ProductLearner | CrossLearner)
             if interaction and self._choice.all_pairs and of not in options.crosses:
                 too_many = isinstance(learner, ProductLearner) and learner.too_many_levels
-                if too_many or not left_out.isdisjoint(of):
+                if too_many or not left_out.keys().isdisjoint(of):
                     continue  # what is no feature has no interactions, unless they are named
             encoder = learner.encoder(self.n_rows)
             judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows, encoder)
@@ -196,8 +197,8 @@ class FirstPass:
             if judged is not None and not interaction:
                 stray = self.source.strays.get(name) if judged.left_out else None
                 self.notes.append(f"{stray}; until then it is left out" if stray else judged.sentence)
-                if judged.left_out:
-                    left_out.add(name)
+                if judged.why is not None:
+                    left_out[name] = judged.why
                     yield from without_values(encoder, columns[name])
                     continue
             yield encoder
@@ -220,8 +221,10 @@ class FirstPass:
         for found in columns.values():
             if found.counts_from is not None and self.source.any_base:
                 yield f"the indices count from {found.counts_from}"
-        if target is not None and not target.others:
-            others = {name: found for name, found in columns.items() if name != target.column}
+        if target is not None and not target.others and self.n_rows >= ENOUGH_ROWS:
+            others = {
+                name: found for name, found in columns.items() if name != target.column and name not in self.left_out
+            }
             yield from leaks(others, target.column)
 
 

@@ -30,6 +30,7 @@ class Profile:
     encoding: Encoding
     named: bool = True  # whether the features have names of their own
     notes: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)  # columns, and why, as the end of a sentence
 
     def to_json(self) -> dict[str, Any]:
         columns = {name: found.to_json() for name, found in self.columns.items()}

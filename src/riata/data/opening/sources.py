@@ -33,6 +33,7 @@ from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch
 from riata.data.opened import is_arrow_dataset
 from riata.data.target_names import named_targets, names_of_targets
 from riata.errors import DataError, MissingFileError, OptionError
+from riata.near_misses import nearest
 
 LINES: dict[str, type[ParsedLines]] = {"svmlight": Svmlight, "vowpal wabbit": VowpalWabbit, "libffm": Libffm}
 
@@ -85,7 +86,7 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
 
 def source_of_files(files: list[File], reading: Reading, target: Any = None, sheet: str | None = None) -> Source:
     """The rows of files of one format; of workbooks, those of a sheet."""
-    kind = guess_format(files)
+    kind = guess_format(files, reading.csv.separator)
     if reading.follow:
         if kind not in TEXTS or len(files) > 1 or files[0].compression:
             raise OptionError(
@@ -116,7 +117,7 @@ def source_of_files(files: list[File], reading: Reading, target: Any = None, she
 def _stdin(reading: Reading) -> Source:
     """Standard input: text of some format, as its first bytes tell."""
     file = StandardInput()
-    kind = sniff(file.head(), file.path)
+    kind = sniff(file.head(), file.path, reading.csv.separator)
     if kind not in TEXTS:
         raise DataError(
             "standard input must be text: CSV, JSON, svmlight, Vowpal Wabbit or libffm; give other formats as files"
@@ -218,4 +219,16 @@ def role_values(given: Any, role: str, reading: Reading, rows: Source | None = N
                 f"there is no file {given!r} for the {role}, and an array has no names of columns: give one value for "
                 "each row, or a file of them"
             ) from None
-        raise DataError(no_column(str(given), rows.schema.names, f"{rows.place()}, nor a file of that name")) from None
+        sentence = no_column(str(given), rows.schema.names, f"{rows.place()}, nor a file of that name")
+        raise DataError(sentence + _other_cells(str(given), rows)) from None
+
+
+def _other_cells(name: str, rows: Source) -> str:
+    """What to say of a text file in which a column is not found, where its cells may be others than was thought."""
+    names = rows.schema.names
+    if not isinstance(rows, Csv):
+        return ""
+    if len(names) == 1 and " " in names[0].strip():
+        return "; if spaces are between cells, say so (csv={'separator': 'space'})"
+    found = names[:1] == ["x0"] or nearest(name, names) is not None
+    return "" if found else "; if the first line is a row and has no names, say so (csv={'header': 'no'})"
