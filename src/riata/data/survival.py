@@ -60,12 +60,11 @@ def as_events(column: pa.Array, name: str, value: str | None = None) -> np.ndarr
     """A column that says of each row whether its event happened, as 1, 0 or NaN; it may be one value that says so."""
     if value is not None:
         return _equal(column, name, value)
-    say = f"or say which value means that it happened, as in event='{name}="
     try:
         events = as_floats(column, name)
     except BadRow as bad:
         found = column[bad.row].as_py()
-        raise BadRow(bad.row, f"the event in {name!r} is {shown(found)}, {ZERO_OR_ONE}; {say}{found}'") from None
+        raise BadRow(bad.row, f"the event in {name!r} is {shown(found)}, {_which(name, found)}") from None
     wrong = (events != 0.0) & (events != 1.0) & ~np.isnan(events)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -73,8 +72,13 @@ def as_events(column: pa.Array, name: str, value: str | None = None) -> np.ndarr
             raise BadRow(
                 row, f"column {name!r} holds 1 and 2, as R codes censored and dead: say event='{name}=2' if 2 is dead"
             )
-        raise BadRow(row, f"the event is {events[row]:g}, {ZERO_OR_ONE}; {say}{events[row]:g}'")
+        raise BadRow(row, f"the event is {events[row]:g}, {_which(name, f'{events[row]:g}')}")
     return events
+
+
+def _which(name: str, value: str) -> str:
+    """What events must be, or how to say that it is another value."""
+    return f"{ZERO_OR_ONE}; or say which value means that it happened, as in event='{name}={value}'"
 
 
 def _equal(column: pa.Array, name: str, value: str) -> np.ndarray:
