@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import values_of
+from riata.data.columns.arrow_values import string_array, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings, shown
 from riata.data.formats.filesource import is_text
 from riata.data.positive_class import as_typed
@@ -85,7 +85,7 @@ def _equal(column: pa.Array, name: str, value: str) -> np.ndarray:
     """1 where a column has a value, 0 where it has another, NaN where it has none."""
     if is_text(column.type):
         strings = as_strings(column)
-        return values_of(pc.equal(strings, pa.scalar(value, strings.type)).cast(pa.float64()))
+        return values_of(pc.equal(strings, string_array([value], strings.type)[0]).cast(pa.float64()))
     numbers = as_floats(column, name)
     try:
         wanted = float(value.lower() in YES) if value.lower() in (*YES, *NO) else float(value)
