@@ -8,7 +8,7 @@ from fuzz.arguments import odd_arguments, tried
 def test_odd_arguments_are_a_fit_or_a_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RIATA_CACHE", str(tmp_path / "cache"))
-    found = list(itertools.islice(odd_arguments(20261116, tmp_path), 30))
+    found = list(itertools.islice(odd_arguments(20261117, tmp_path), 60))
     assert [(words, verdict) for words, verdict in found if not verdict.good] == []
     assert {verdict.kind for _, verdict in found} == {"fine", "refused"}
 

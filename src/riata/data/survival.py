@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import values_of
+from riata.data.columns.arrow_values import string_array, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings, shown
 from riata.data.formats.filesource import is_text
 from riata.data.positive_class import as_typed
@@ -60,12 +60,11 @@ def as_events(column: pa.Array, name: str, value: str | None = None) -> np.ndarr
     """A column that says of each row whether its event happened, as 1, 0 or NaN; it may be one value that says so."""
     if value is not None:
         return _equal(column, name, value)
-    say = f"or say which value means that it happened, as in event='{name}="
     try:
         events = as_floats(column, name)
     except BadRow as bad:
         found = column[bad.row].as_py()
-        raise BadRow(bad.row, f"the event in {name!r} is {shown(found)}, {ZERO_OR_ONE}; {say}{found}'") from None
+        raise BadRow(bad.row, f"the event in {name!r} is {shown(found)}, {_which(name, found)}") from None
     wrong = (events != 0.0) & (events != 1.0) & ~np.isnan(events)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -73,15 +72,20 @@ def as_events(column: pa.Array, name: str, value: str | None = None) -> np.ndarr
             raise BadRow(
                 row, f"column {name!r} holds 1 and 2, as R codes censored and dead: say event='{name}=2' if 2 is dead"
             )
-        raise BadRow(row, f"the event is {events[row]:g}, {ZERO_OR_ONE}; {say}{events[row]:g}'")
+        raise BadRow(row, f"the event is {events[row]:g}, {_which(name, f'{events[row]:g}')}")
     return events
+
+
+def _which(name: str, value: str) -> str:
+    """What events must be, or how to say that it is another value."""
+    return f"{ZERO_OR_ONE}; or say which value means that it happened, as in event='{name}={value}'"
 
 
 def _equal(column: pa.Array, name: str, value: str) -> np.ndarray:
     """1 where a column has a value, 0 where it has another, NaN where it has none."""
     if is_text(column.type):
         strings = as_strings(column)
-        return values_of(pc.equal(strings, pa.scalar(value, strings.type)).cast(pa.float64()))
+        return values_of(pc.equal(strings, string_array([value], strings.type)[0]).cast(pa.float64()))
     numbers = as_floats(column, name)
     try:
         wanted = float(value.lower() in YES) if value.lower() in (*YES, *NO) else float(value)

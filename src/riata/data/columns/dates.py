@@ -24,7 +24,6 @@ SECONDS_PER_DAY = 86_400.0
 MIDNIGHT = "T00:00:00"  # of days without a time
 FIRST_DAY = "1970-01-01T"  # of times of day
 INSTANT = pa.timestamp("us")
-ONE_DAY = pa.scalar(86_400_000_000, pa.duration("us"))
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,9 @@ class DateLearner(Learner):
         self.weight += weight.sum()
         self.mean += weight @ (days - self.mean) / self.weight
         self.of_day = pa.types.is_time(columns[0].type)
-        self.on_first = self.on_first and bool(pc.all(pc.equal(pc.day(instants), 1)).as_py())
-        if self.on_last:
-            self.on_last = bool(pc.all(pc.equal(pc.day(pc.add(instants, ONE_DAY)), 1)).as_py())
+        whole = np.floor(days).astype(np.int64)
+        self.on_first = self.on_first and _begin_months(whole)
+        self.on_last = self.on_last and _begin_months(whole + 1)
         for part, seen in self.seen.items():
             seen[part_of(instants, part)[valid]] = True
 
@@ -142,6 +141,12 @@ class DateLearner(Learner):
 
     def explained(self, spread: float) -> Explained | None:
         return self.bins.explained(spread)
+
+
+def _begin_months(days: np.ndarray) -> bool:
+    """Whether all these days since 1970 are the first of a month."""
+    dates = days.astype("datetime64[D]")
+    return bool((dates == dates.astype("datetime64[M]")).all())
 
 
 def as_instants(column: pa.Array, name: str) -> pa.Array:
