@@ -202,7 +202,7 @@ def test_what_a_killed_process_left_is_removed_at_the_next_start_and_what_is_in_
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     assert len(unfinished(folder)) == 1
-    assert CliRunner().invoke(main, ["fit", "data.csv", "--target", "y", "--k", "99", "--out", "x.json"]).exit_code == 2
+    assert CliRunner().invoke(main, ["fit", "data.csv", "--target", "y", "--k", "-1", "--out", "x.json"]).exit_code == 2
     assert unfinished(folder) == []
     assert (folder / "mine.json").read_bytes() == b"whole"
 

@@ -17,17 +17,19 @@ from riata.data.columns.numbers import Number
 from riata.data.columns.products import Product
 from riata.data.encoding import Encoding
 from riata.errors import OptionError
+from riata.losses.link import CLOGLOG, EXP, IDENTITY, LOGISTIC, SHARE
 
 if TYPE_CHECKING:
     from riata.model.model import Model
 
 LARGEST = 700.0  # whose exponential is a number
+SIGMOID = "1e0 / (1e0 + EXP(LEAST(-({z}), {largest})))"
 PREDICTED = {
-    "identity": "{z}",
-    "exp": "EXP({z})",
-    "logistic": "1e0 / (1e0 + EXP(LEAST(-({z}), {largest})))",
-    "share": "1e0 / (1e0 + EXP(LEAST(-({z}), {largest})))",
-    "cloglog": "1e0 - EXP(-EXP(LEAST({z}, {largest})))",
+    IDENTITY: "{z}",
+    EXP: "EXP({z})",
+    LOGISTIC: SIGMOID,
+    SHARE: SIGMOID,
+    CLOGLOG: "1e0 - EXP(-EXP(LEAST({z}, {largest})))",
 }
 EXTRACTED = {"month": "MONTH", "weekday": "ISODOW", "hour": "HOUR"}
 
@@ -35,13 +37,13 @@ EXTRACTED = {"month": "MONTH", "weekday": "ISODOW", "hour": "HOUR"}
 def sql_of(model: "Model", output: str | None = None) -> str:
     """The prediction of a number or a probability; of several outputs or other links, the margin."""
     z = _margin(model, _place(model, output))
-    link = model.link_function.name if len(model.intercept) == 1 and model.task != "survival" else "identity"
+    link = model.link_function if len(model.intercept) == 1 and model.task != "survival" else IDENTITY
     return PREDICTED.get(link, "{z}").format(z=z, largest=number(LARGEST))
 
 
 def what_it_gives(model: "Model") -> str:
     """What the expression is, in words."""
-    if len(model.intercept) > 1 or model.task == "survival" or model.link_function.name not in PREDICTED:
+    if len(model.intercept) > 1 or model.task == "survival" or model.link_function not in PREDICTED:
         return "the sum of coefficients, which is the margin"
     if model.classes is not None and model.link_function.probabilities:
         return f"the probability of {model.classes[1]}"

@@ -97,7 +97,7 @@ def test_a_search_beside_them_goes_on_from_its_checkpoint(rng, loss, n, tmp_path
     ("options", "sentence"),
     [
         ({"penalty_factors": factors(40, 3) * 2.0}, "0, which is always in and not counted, or 1"),
-        ({"penalty_factors": factors(40, 3), "k": 40}, "between 1 and the number of further features, 39"),
+        ({"penalty_factors": factors(40, 3), "k": 0}, "between 1 and the number of further features, 39"),
         ({"penalty_factors": factors(40, 3), "solver": "omp"}, "go with solvers 'best-k' and 'exact'"),
         ({"penalty_factors": factors(40, 3), "groups": np.arange(40) // 2}, "must be alike within each group"),
     ],

@@ -172,10 +172,10 @@ def as_floats(column: pa.Array, name: str, rule: str = "the model needs numbers 
             column = column.cast(pa.float64())
         except pa.ArrowException as error:
             if isinstance(error, pa.ArrowNotImplementedError):
-                held = "dates" if pa.types.is_temporal(kind) else f"values of type {kind}"
-                raise DataError(f"{name!r} holds {held}, and {rule}: convert it, or name another") from None
+                held = "holds dates" if pa.types.is_temporal(kind) else f"is {kind}"
+                raise DataError(f"column {name!r} {held}, and {rule}: convert it, or name another") from None
             row = first_failing(column, lambda part: part.cast(pa.float64()))
-            raise BadRow(row, f"{name!r} holds {shown(column[row].as_py())}, and {rule}") from error
+            raise BadRow(row, f"column {name!r} holds {shown(column[row].as_py())}, and {rule}") from error
     return values_of(column).astype(np.float64, copy=False)
 
 
