@@ -31,14 +31,17 @@ TABLE = ["t.csv", "--target", "price"]
 
 
 def test_a_path_along_alpha_is_shown_written_and_drawn(here):
-    text = riata_command("path", *TABLE, "--n-alphas", "12", "--cv", "3", "--out", "p.csv", "--plot", "p.png")
+    reach = ("--n-alphas", "12", "--alpha-reach", "0.01")
+    text = riata_command("path", *TABLE, *reach, "--cv", "3", "--out", "p.csv", "--plot", "p.png")
     for part in ("alpha", "features", "objective", "mse", "standard error", "chosen", "over 3 folds", "2 passes"):
         assert part in text
     table = pd.read_csv("p.csv")
     assert len(table) == 12
     assert (here / "p.png").read_bytes().startswith(b"\x89PNG")
     frame = pd.read_csv("t.csv")
-    model = riata.SparseRegressor(alpha="auto", n_alphas=12, cv=3).fit(frame[list("abcdef")], frame["price"])
+    model = riata.SparseRegressor(alpha="auto", n_alphas=12, alpha_reach=0.01, cv=3).fit(
+        frame[list("abcdef")], frame["price"]
+    )
     chosen = table[table["chosen"]].iloc[0]
     assert np.isclose(chosen["alpha"], model.alpha_)
     assert np.isclose(chosen["coef d"], model.coef_[3])

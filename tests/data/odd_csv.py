@@ -202,7 +202,7 @@ FILES: dict[str, Odd] = {
     "units of percentages": odd(text(lambda x: f"{x:.2f}%", more={"c": ["u", "v"] * 30}).replace("\n", "\nm,,,kg\n", 1),
                                 exactly=False, notes=["line 2 looks like units (m, kg): left out"]),
     "units, said": odd(text(more={"c": ["u", "v"] * (N_ROWS // 2)}).replace("\n", "\n1,2,w,3\n", 1), exactly=False,
-                       csv={"units": "yes"}, features=["a", "b", "c=u"]),
+                       csv={"units": "yes"}, features=["a", "b", "c=v"]),
     "no header": odd(text(header=None), notes=["no names: the columns are called x0 to x2"], features=["x0", "x1"],
                      coefficients=False),
     "no header, said": odd(text(header=None), csv={"header": False}, features=["x0", "x1"], coefficients=False),

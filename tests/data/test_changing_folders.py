@@ -16,7 +16,7 @@ import riata
 from riata.data.formats.filesource import FileSource
 from riata.errors import CheckpointError, DataError
 from riata.training.fitting import fit
-from riata.training.path import path
+from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 from riata.training.train import train
 
@@ -112,7 +112,7 @@ FITS = {
     "exact": lambda data: fit(data, Spec(loss="huber:1", alpha=0.01)).result,
     "best-k": lambda data: fit(data, Spec(loss="huber:1", k=2)).result,
     "certified": lambda data: fit(data, Spec(k=2, ridge=0.1, certify=True, loss="huber:1")).result,
-    "path": lambda data: path(data, Spec(loss="huber:1"), length=5),
+    "path": lambda data: path_of_margin(data, Spec(loss="huber:1"), length=5),
     "alpha": lambda data: train(data, Spec(loss="huber:1", alpha="auto", cv=2)),
     "k": lambda data: train(data, Spec(loss="huber:1", k="auto", cv=2)),
 }

@@ -46,7 +46,7 @@ def test_cells_become_features(tmp_path):
     data = riata.open(book(tmp_path / "a.xlsx", [[], *rows(), [], [None]]), "y")
     names = list(data.feature_names)
     assert data.n_rows == 60
-    for name in ("size", "city=Oslo", "when.month=2", "flag", "odd=2", "odd=few", "gaps", "gaps=(missing)"):
+    for name in ("size", "city=Rom", "when.month=2", "flag", "odd=2", "odd=few", "gaps", "gaps=(missing)"):
         assert name in names
     assert not any(name.startswith(("None", "empty")) for name in names)
 

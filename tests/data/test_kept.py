@@ -46,7 +46,7 @@ def test_files_of_the_same_name_have_profiles_of_their_own(tmp_path, monkeypatch
         path.write_text("level,y\n" + "".join(f"{levels[i % 2]},{i}\n" for i in range(20)))
         os.utime(path, ns=(10**18, 10**18))
         monkeypatch.chdir(tmp_path / folder)
-        assert open_data("data.csv", "y").feature_names == [f"level={level}" for level in levels]
+        assert open_data("data.csv", "y").feature_names == [f"level={levels[1]}"]
 
 
 def test_each_column_of_an_array_as_target_has_a_profile_of_its_own(tmp_path, rng):

@@ -234,10 +234,10 @@ def test_rows_with_newlines_are_not_skipped_as_bad_ones(tmp_path):
 
 def test_letters_of_another_encoding_beyond_the_first_look_are_a_sentence(tmp_path):
     path = tmp_path / "late.csv"
-    path.write_bytes(b"c,y\n" + b"plain,1\nother,2\n" * 300_000 + "Köln,3\n".encode("latin-1"))
+    path.write_bytes(b"c,y\n" + b"plain,1\nother,2\n" * 300_000 + "Köln,3\n".encode("latin-1") * 20)
     with pytest.raises(DataError, match=r"not UTF-8.*csv={'encoding': 'latin-1'}"):
         riata.open(path, target="y")
-    assert "c=(rare)" in riata.open(path, target="y", csv={"encoding": "latin-1"}).feature_names
+    assert "c=Köln" in riata.open(path, target="y", csv={"encoding": "latin-1"}).feature_names
 
 
 @pytest.mark.parametrize("given", [{"sep": ","}, {"decimal": ";"}, {"header": "maybe"}, {"dates": "year"},

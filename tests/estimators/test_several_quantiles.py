@@ -70,7 +70,7 @@ def test_a_file_a_table_and_a_page_have_all_of_them(rows, fitted, tmp_path, monk
     [
         ({"loss": "quantile:0.9,0.1"}, "several quantiles are levels that rise"),
         ({"loss": "quantile:0.1,2"}, "the level of a quantile lies between 0 and 1, and 2 does not"),
-        ({"loss": LOSS, "k": 2}, "a loss with a kink goes with alpha"),
+        ({"loss": LOSS, "k": 2}, "goes with alpha, or with k and solver='online': it has a kink"),
     ],
     ids=str,
 )

@@ -27,11 +27,11 @@ def unlimited(X, y, **options):
 
 @pytest.mark.parametrize("value", [1.0, 1e-4, 3e5])
 @pytest.mark.parametrize("inverted", [False, True])
-@pytest.mark.parametrize("k", [3, "auto"])
-def test_a_word_of_one_class(rng, k, inverted, value):
+def test_a_word_of_one_class(rng, inverted, value):
     X, y = rows_with_a_word(rng, inverted=inverted, value=value)
-    assert unlimited(X, y, k=k) == ["x4"]
-    assert unlimited(sp.csr_array(X), y, k=k) == ["x4"]
+    assert unlimited(X, y, k=3) == ["x4"]
+    assert unlimited(sp.csr_array(X), y, k=3) == ["x4"]
+    assert unlimited(X, y, k="auto") == []  # which has a ridge then
 
 
 def test_a_word_of_few_among_many_rows(rng):

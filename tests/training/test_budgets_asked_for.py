@@ -47,9 +47,9 @@ def test_fits_of_files(rng, tmp_path, kind):
 
 
 def test_crosses(rng, tmp_path):
-    a, b = (rng.integers(0, 25, 3000) for _ in range(2))
+    a, b = (rng.integers(0, 25, 20_000) for _ in range(2))
     frame = pd.DataFrame({"a": [f"a{i}" for i in a], "b": [f"b{i}" for i in b]})
-    frame["y"] = rng.normal(size=(25, 25))[a, b] + 0.1 * rng.normal(size=3000)
+    frame["y"] = rng.normal(size=(25, 25))[a, b] + 0.1 * rng.normal(size=20_000)
     frame.to_csv(tmp_path / "t.csv", index=False)
 
     def fit(memory):

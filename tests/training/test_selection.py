@@ -191,7 +191,9 @@ def test_what_a_fold_does_to_all_models_is_no_doubt_about_them(level, noise, cho
 
 def test_models_without_features_are_scored():
     X, y = make(n=20)
-    assert_allclose(held_out(InMemory(X, y), path_of([0, 0], d=8), LOSSES["squared"]).scores, np.mean(y**2))
+    assert_allclose(
+        held_out(InMemory(X, y), path_of([0, 0], d=8), LOSSES["squared"], InMemory(X, y)).scores, np.mean(y**2)
+    )
 
 
 def test_of_equal_scores_the_sparsest_is_taken():
@@ -240,7 +242,7 @@ def test_a_validation_set_is_scored_by_its_mean_loss(loss):
     assert chosen.index == np.argmin(expected.mean(axis=0))
     assert chosen.choice.scores == Scores(chosen.score, ScoredOn.HELD_OUT_ROWS, 30)
     assert "30 rows held out" in chosen.reason
-    chunked = held_out(Chunked(sp.csr_array(X_other), y_other, 4), path, LOSSES[loss])
+    chunked = held_out(Chunked(sp.csr_array(X_other), y_other, 4), path, LOSSES[loss], InMemory(X, y))
     assert_allclose(chosen.scores, chunked.scores)
 
 

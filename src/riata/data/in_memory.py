@@ -82,9 +82,11 @@ class InMemory(Dataset):
         found = super()._read_moments()
         X, empty = self._chunk.X.array, (found.squares == 0.0) & (found.mean == 0.0)
         if empty.any():  # or nothing is left of its products
-            stored = X.data[empty[X.indices]] if self._chunk.X.sparse else X[:, empty]
-            if stored.any():
-                raise vanishing("a column of the features")
+            numbers = np.flatnonzero(empty)
+            not_zero = abs(X[:, numbers]).max(axis=0)
+            vanished = np.asarray(not_zero.todense() if self._chunk.X.sparse else not_zero).ravel() > 0.0
+            if vanished.any():
+                raise vanishing(f"column {numbers[vanished][0]} of the features (counted from 0)")
         return found
 
     def sum(self, f: Callable[[Chunk], T]) -> T:

@@ -46,7 +46,7 @@ OWN_WORDS = """    engine : Dask client, address or "dask", optional
     >>> sales = pa.table({"price": [3.5, 1.0, 2.5, 4.0], "city": ["A", "B", "A", "B"], "sold": ["no", "yes"] * 2})
     >>> data = riata.open(sales, target="sold")
     >>> list(data.feature_names), data.task
-    (['price', 'city=A', 'city=B'], 'classification')
+    (['price', 'city=B'], 'classification')
     """
 
 OF_ROWS = ("target", "event", "trials", "weight", "offset", "exposure")

@@ -194,9 +194,26 @@ class Model:
     def to_sql(self, output: str | None = None) -> str:
         """The model as an SQL expression over the columns of a table whose gaps are NULL.
 
-        It gives the prediction of a number, or the probability of the second of two classes. Where there are several
-        outputs (classes, targets, quantiles), `output` names one, and the expression is its margin; so it is of times
-        to events, and of losses without probabilities. `OptionError` says which column SQL cannot express.
+        `OptionError` says which column SQL cannot express.
+
+        Parameters
+        ----------
+        output : str, optional
+            The name of one of several outputs: a class, a target or a quantile.
+
+        Returns
+        -------
+        str
+            An expression of the prediction of a number, or of the probability of the second of two classes; of one of
+            several classes, of times to events and of losses without probabilities it is that of the margin.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd, riata
+        >>> frame = pd.DataFrame({"size": np.arange(40.0), "noise": np.tile([1.0, -1.0], 20)})
+        >>> model = riata.SparseRegressor(k=1).fit(frame, 2.0 * frame["size"] + 3.0).to_model()
+        >>> "size" in model.to_sql()
+        True
         """
         from riata.model.sql import sql_of
 

@@ -76,8 +76,8 @@ class Spec:
         Time between the rows learnt from and those scored.
     n_alphas : int, default=100
         How many alphas the path of ``alpha="auto"`` has.
-    alpha_reach : float, default=0.01
-        Its smallest alpha as a share of its largest.
+    alpha_reach : float, optional
+        Its smallest alpha as a share of its largest; by default 0.0001 with more rows than features, 0.01 otherwise.
     k_max : int, optional
         The largest k of the path of ``k="auto"``.
     debias : bool, float or "auto", default=False

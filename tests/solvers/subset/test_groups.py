@@ -135,11 +135,11 @@ def test_factors_by_name(flights):
     [
         ({"penalty_factors": {"nowhere": 0}}, "no such feature or column"),
         ({"k": 2, "groups": "rows"}, "one label for each feature, or 'columns'"),
-        ({"k": 2, "groups": ["a", "a", "b", "b", "c", None]}, "labels of one kind"),
-        ({"k": 2, "groups": [0, 1]}, "one label for each of the 6 features"),
+        ({"k": 2, "groups": ["a", "a", "b", "c", None]}, "labels of one kind"),
+        ({"k": 2, "groups": [0, 1]}, "one label for each of the 5 features"),
         ({"k": 0, "groups": "columns"}, "the number of groups of features, 3, not be 0"),
         ({"groups": "columns", "alpha": 0.1, "solver": "cd"}, "solver 'cd' takes the elastic net, not GroupLasso"),
-        ({"k": 2, "groups": "columns", "memory": "1kB"}, "groups need the products of all 6 features"),
+        ({"k": 2, "groups": "columns", "memory": "1kB"}, "groups need the products of all 5 features"),
     ],
     ids=str,
 )

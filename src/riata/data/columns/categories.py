@@ -1,8 +1,8 @@
 """Columns of categories: one feature per level, or per hash bucket where there are too many levels.
 
 Levels of very few rows share one feature, "(rare)", which levels never seen before get as well; missing values have a
-feature of their own. A column of two levels, in all rows, is one feature, that of the level with fewer rows: two would
-mirror each other, and an L1 penalty splits a coefficient between mirror images as it likes.
+feature of their own. Where that makes two features, which mirror each other, one is left: an L1 penalty would split a
+coefficient between them as it likes. Of two levels that of fewer rows stays, of a level and gaps that of the gaps.
 """
 
 from collections.abc import Collection, Sequence
@@ -229,10 +229,18 @@ class CategoryLearner(Learner):
         frequent, others = (tuple(sorted(self.seen.of(np.flatnonzero(some)))) for some in (is_frequent, ~is_frequent))
         rare_rows = int(self.seen.rows[~is_frequent].sum())
         rare = rare_rows > 1 or (rare_rows == 1 and self.more_to_come)  # of one row nothing can be learnt
-        if len(frequent) == 2 and not (rare or self.n_missing or self.more_to_come):
-            other, level = self.seen.of(self.seen.most_frequent(2))
-            return Category(self.column, (level,), rare=False, missing=False, others=(other, *others))
-        return Category(self.column, frequent, rare, self.n_missing > 0, None if rare else others)
+        missing = self.n_missing > 0
+        whole = Category(self.column, frequent, rare, missing, None if rare else others)
+        return self._without_mirror_image(whole) if len(whole.names) == 2 and not self.more_to_come else whole
+
+    def _without_mirror_image(self, whole: Category) -> Category:
+        """One of two features, of which each row has one."""
+        if whole.missing:
+            return replace(whole, levels=(), rare=False, others=None if whole.rare else whole.levels)
+        if whole.rare:
+            return replace(whole, rare=False)
+        other, level = self.seen.of(self.seen.most_frequent(2))
+        return replace(whole, levels=(level,), others=(other, *(whole.others or ())))
 
     def explained(self, spread: float) -> Explained | None:
         """By its features: rare levels are one group."""
