@@ -37,7 +37,7 @@ FIELDS = {
 }
 FEATURES = (
     "whole", "size", "size=(missing)", "any", "flag", "level=low", "again=low", "day.days", "at.hour=5", "price",
-    "home.city=Rom", "work.city=Rom", "pair[1]",
+    "home.city=Rom", "work.city=(missing)", "pair[1]",
 )  # fmt: skip
 
 

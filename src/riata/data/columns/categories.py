@@ -231,12 +231,13 @@ class CategoryLearner(Learner):
         rare = rare_rows > 1 or (rare_rows == 1 and self.more_to_come)  # of one row nothing can be learnt
         missing = self.n_missing > 0
         whole = Category(self.column, frequent, rare, missing, None if rare else others)
-        return self._without_mirror_image(whole) if len(whole.names) == 2 and not self.more_to_come else whole
+        mirrored = frequent and len(whole.names) == 2 and not self.more_to_come
+        return self._without_mirror_image(whole) if mirrored else whole
 
     def _without_mirror_image(self, whole: Category) -> Category:
         """One of two features, of which each row has one."""
         if whole.missing:
-            return replace(whole, levels=(), rare=False, others=None if whole.rare else whole.levels)
+            return replace(whole, levels=(), others=whole.levels)
         if whole.rare:
             return replace(whole, rare=False)
         other, level = self.seen.of(self.seen.most_frequent(2))
