@@ -190,7 +190,7 @@ def fitting(spec):
 
 def pathing(spec):
     def task(data):
-        found = path_of_margin(data, spec)
+        found = path_of_margin(data, spec, reach=0.01)
         return found.losses, f"{found.n_selected[-1]} features, {found.passes:.0f} passes"
 
     return task
