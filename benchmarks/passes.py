@@ -63,7 +63,7 @@ def measured(X, y, options):
         data = InChunks(X, y)
         result = fit(data, Spec(alpha_ratio=1 / ratio, **options)).result
         yield data.passes, result.gap, np.count_nonzero(result.coef)
-    found = path_of_margin(InChunks(X, y), Spec(**options))
+    found = path_of_margin(InChunks(X, y), Spec(**options), reach=0.01)
     yield found.passes, found.gaps.max(), found.n_selected[-1]
 
 

@@ -139,7 +139,7 @@ def test_factors_by_name(flights):
         ({"k": 2, "groups": [0, 1]}, "one label for each of the 5 features"),
         ({"k": 0, "groups": "columns"}, "the number of groups of features, 3, not be 0"),
         ({"groups": "columns", "alpha": 0.1, "solver": "cd"}, "solver 'cd' takes the elastic net, not GroupLasso"),
-        ({"k": 2, "groups": "columns", "memory": "1kB"}, "groups need the products of all 5 features"),
+        ({"k": 2, "groups": "columns", "memory": "500B"}, "groups need the products of all 5 features"),
     ],
     ids=str,
 )
