@@ -26,9 +26,10 @@ Written by `python benchmarks/auto_k.py --out docs/auto.md`: `alpha="auto"` (the
 `k="auto"`, which chooses a ridge, too, with all other defaults. The loss is the mean on rows that no fit has seen: the
 log loss of classes, the mean squared error of numbers as a share of their variance, the Poisson loss of claims. The
 error is the standard error over those rows of the least of the three. `behind` says by how many of them `k="auto"` is
-above the least; below 1 is within one. Sets of few rows were learnt five times, and scored on another fifth each time.
-Time is in processor seconds, beside other work; sets of more rows than features were measured last, with paths to 0.0001. `k without a ridge` of separable classes often chooses no feature at
-all or one: models of more are over-confident. Sets that are not in the table have not been run.
+above the least; below 1 is within one. Sets of few rows were learnt five times, and scored on another fifth each
+time. Time is in processor seconds, beside other work; sets of more rows than features were measured last, with paths
+to 0.0001. `k without a ridge` of separable classes often chooses no feature at all or one: models of more are
+over-confident. Sets that are not in the table have not been run.
 
 """
 
