@@ -141,3 +141,31 @@ def test_the_command_line_takes_both(tmp_path, monkeypatch, rows, table):
 def test_what_cannot_be_is_refused(table, options, sentence):
     with pytest.raises(OptionError, match=sentence):
         riata.SparseRegressor(**({"alpha": 0.1} | options)).fit(riata.open(table, target="y"))
+
+
+@pytest.mark.parametrize(
+    ("order", "rises"), [("S<L", True), ("L<S", False), ("decreasing", True), ("increasing", False)]
+)
+@pytest.mark.parametrize("fewer", ["S", "L"])
+def test_an_order_of_two_levels_is_the_sign_of_their_one_feature(order, rises, fewer, rng):
+    size = np.where(rng.random(300) < 0.4, fewer, "SL".replace(fewer, ""))
+    frame = pd.DataFrame({"size": size, "x": rng.normal(size=300)})
+    frame["y"] = 1.0 * (frame["size"] == "L") + 0.3 * rng.normal(size=300)
+    data = riata.open(frame, "y")
+    assert list(data.feature_names) == [f"size={fewer}", "x"]
+    coef = riata.SparseRegressor(alpha=0.01, bounds={"size": order}).fit(data).coef_[0]
+    sign = 1.0 if fewer == "L" else -1.0
+    assert (sign * coef > 0.5) == rises
+    assert rises or coef == 0.0
+    with pytest.raises(riata.errors.OptionError, match="it has no such level"):
+        riata.SparseRegressor(alpha=0.01, bounds={"size": "S<XL"}).fit(data)
+
+
+def test_heredity_of_levels_that_have_no_feature_of_their_own(rng):
+    frame = pd.DataFrame({"a": rng.choice(["u", "v"], 300), "b": rng.choice(["p", "q"], 300)})
+    frame["y"] = 1.0 * ((frame["a"] == "u") & (frame["b"] == "p")) + 0.1 * rng.normal(size=300)
+    data = riata.open(frame, "y", interactions=[("a", "b")])
+    model = riata.SparseRegressor(alpha=0.01, heredity="strong").fit(data)
+    names = set(model.get_feature_names_out())
+    assert any("^" in name for name in names)
+    assert {name.partition("=")[0] for name in names if "^" not in name} == {"a", "b"}

@@ -1,6 +1,6 @@
 """Groups, penalty factors and bounds of features, by their names or by the columns they come from."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,27 +98,49 @@ def orders_of(bounds: Any, data: Dataset) -> list[list[int]]:
     return [_in_order(column, order, data) for column, order in bounds.items() if isinstance(order, str)]
 
 
+def with_signs_of_two(bounds: Any, data: Dataset) -> Any:
+    """The bounds where an order of two levels, which have one feature, is the sign of its coefficient."""
+    if not isinstance(bounds, Mapping):
+        return bounds
+    return {name: _sign_of_two(name, one, data) if isinstance(one, str) else one for name, one in bounds.items()}
+
+
+def _sign_of_two(column: Any, order: str, data: Dataset) -> Any:
+    encoder, _ = _category(column, order, data)
+    if len(encoder.levels) != 1 or encoder.missing or not encoder.others:
+        return order
+    level, other = encoder.levels[0], encoder.others[0]
+    return (0.0, None) if _levels_in_order(column, order, [other, level])[-1] == level else (None, 0.0)
+
+
 def _in_order(column: Any, order: str, data: Dataset) -> list[int]:
-    """The levels of a column as they are said to rise: increasing, decreasing, or their names with < between them."""
-    encoders = data.encoding.encoders if data.encoding else ()
+    """The features of the levels of a column, as they are said to rise."""
+    encoder, start = _category(column, order, data)
+    return [start + encoder.levels.index(level) for level in _levels_in_order(column, order, encoder.levels)]
+
+
+def _category(column: Any, order: str, data: Dataset) -> tuple[Category, int]:
+    """The encoder of a column of levels, and the number of its first feature."""
     start = 0
-    for encoder in encoders:
+    for encoder in data.encoding.encoders if data.encoding else ():
         if isinstance(encoder, Category) and encoder.column == column:
-            break
+            return encoder, start
         start += encoder.width
-    else:
-        raise OptionError(
-            f"bounds say {order!r} of {column!r}, and there is no column of levels of that name: an order is for those "
-            "(categorical)"
-        )
-    place = {level: start + i for i, level in enumerate(encoder.levels)}
+    raise OptionError(
+        f"bounds say {order!r} of {column!r}, and there is no column of levels of that name: an order is for those "
+        "(categorical)"
+    )
+
+
+def _levels_in_order(column: Any, order: str, known: Sequence[str]) -> list[str]:
+    """All levels of a column as they are said to rise: increasing, decreasing, or their names with < between them."""
     levels = [level.strip() for level in order.split("<")]
     if order in (INCREASING, DECREASING):
-        levels = sorted(place, key=_as_number_or_text)
+        levels = sorted(known, key=_as_number_or_text)
         levels = levels[::-1] if order == DECREASING else levels
-    unknown, left_out = [one for one in levels if one not in place], [one for one in place if one not in levels]
+    unknown, left_out = [one for one in levels if one not in known], [one for one in known if one not in levels]
     if unknown:
-        hint = did_you_mean(unknown[0], place)
+        hint = did_you_mean(unknown[0], known)
         raise OptionError(f"bounds of {column!r} name {unknown[0]!r}, and it has no such level{hint}")
     if left_out or len(set(levels)) < len(levels) or len(levels) < 2:
         what = f"leave out {left_out[0]!r}" if left_out else "do not name two or more, each once"
@@ -126,7 +148,7 @@ def _in_order(column: Any, order: str, data: Dataset) -> list[int]:
             f"bounds of {column!r} {what}: write all levels in the order of rising coefficients, as in 'low<mid<high', "
             "or 'increasing' or 'decreasing' for their own order"
         )
-    return [place[level] for level in levels]
+    return levels
 
 
 def _as_number_or_text(level: str) -> tuple[bool, float, str]:

@@ -17,7 +17,7 @@ import numpy as np
 from riata.arrays import namespace
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.data.features import groups_by_heredity, groups_listed, orders_of
+from riata.data.features import groups_by_heredity, groups_listed, orders_of, with_signs_of_two
 from riata.errors import OptionError
 from riata.losses.several_margins import by_margin
 from riata.matrices.host import as_matrix
@@ -91,6 +91,7 @@ def numbered_or_recoded(spec: Spec, data: Dataset) -> tuple[Spec, Recoding | Non
         _check_heredity(spec)
         _check_rows(data)
         return _with_copies(spec, data, groups_by_heredity(spec.heredity, data), BY_HEREDITY[spec.heredity])
+    spec = replace(spec, bounds=with_signs_of_two(spec.bounds, data))
     listed, orders = groups_listed(spec.groups, data), orders_of(spec.bounds, data)
     overlaps = listed is not None and len(set().union(*listed)) < sum(map(len, listed))
     if not orders and not overlaps:
