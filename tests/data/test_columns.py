@@ -283,3 +283,11 @@ def test_two_levels_are_one_feature_that_of_fewer_rows(rng):
     assert next(iter(gaps.feature_names)) == "sex=(missing)"
     stream = riata.open((frame[start : start + 50] for start in range(0, 300, 50)), "y", one_pass=True)
     assert {"sex=man", "sex=woman"} <= set(stream.feature_names)  # others may follow
+
+
+def test_one_column_may_be_named_without_a_list():
+    frame = pd.DataFrame({"review": ["good", "bad film", "good film"] * 10, "x": range(30), "y": [1.0, 2.0, 3.0] * 10})
+    for option, names in (("text", ["review:bad", "review:film", "review:good", "x"]), ("drop", ["x"])):
+        assert list(riata.open(frame, "y", **{option: "review"}).feature_names) == names
+    assert list(riata.open(frame, "y", features="x").feature_names) == ["x"]
+    assert "review=good" in list(riata.open(frame, "y", categorical="review").feature_names)

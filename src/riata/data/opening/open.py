@@ -172,6 +172,8 @@ def open_data(
         growing = growing or is_place_of_files(str(source), filesystem)
     one_pass = one_pass or growing
     marks = {"groups": groups, "time": time, "folds": folds, "strata": strata, "entry": entry}
+    features = [features] if isinstance(features, str) else features
+    drop, categorical, text = ([one] if isinstance(one, str) else one for one in (drop, categorical, text))
     asked = Asked(
         target=target, event=event, trials=trials, weight=weight, offset=offset, exposure=exposure,
         marks={role: given for role, given in marks.items() if given is not None},
