@@ -11,7 +11,7 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
-from riata.errors import OptionError
+from riata.errors import ModelWarning, OptionError
 from riata.training.checks import (
     check_exposure,
     check_marks,
@@ -27,7 +27,7 @@ from riata.training.coefficients import coefficients
 from riata.training.joined_fits import joined
 from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import mean_of_empty_model
-from riata.training.one_margin import Warn, fit_margin
+from riata.training.one_margin import fit_margin
 from riata.training.ordered_classes import cutpoints_of, in_order, with_offsets
 from riata.training.polishing import (
     all_rows,
@@ -49,7 +49,7 @@ from riata.training.spec import Spec
 from riata.training.stream_fit import learn_stream
 from riata.training.trained import Trained
 from riata.training.usual_loss import with_usual_loss
-from riata.user_warnings import warn_user
+from riata.user_warnings import Warn, warn_user
 
 
 def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn: Warn = warn_user) -> Trained:
@@ -64,7 +64,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     validation : Dataset, optional
         Rows that choose k or alpha, with select="validation".
     warn : callable, optional
-        What gets a sentence when a fit ends before its tolerance; by default it is a Python warning.
+        What gets a `RiataWarning` for each thing that one should know of the model; by default Python's warnings do.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def _polished(data: Dataset, spec: Spec, warn: Warn) -> Trained:
     found = replace(_fitted(data, spec, None, warn), learner=None)  # which takes much memory
     leads = leads_of(found)
     if not len(leads.features) or (found.classes is not None and len(found.classes) > 2):
-        warn("nothing was polished: the online pass found no feature, or more than two classes")
+        warn(ModelWarning("nothing was polished: the online pass found no feature, or more than two classes"))
         return replace(found, spec=spec)
     some = rows_of(data, found, leads.features)
     second = train(some, second_fit(spec, leads), warn=warn)
@@ -159,7 +159,7 @@ def _one_margin_per_level(
     crossing = n_crossing(data, coefficients(results, data.n_features), np.array([one.intercept for one in results]))
     trained = joined(fits, data, spec, passes_before, outputs=labels)
     if crossing:
-        warn(about_crossing(data.n_rows, crossing))
+        warn(ModelWarning(about_crossing(data.n_rows, crossing)))
     return replace(trained, baseline=constants, n_crossing=crossing)
 
 
