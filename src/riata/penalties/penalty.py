@@ -36,9 +36,9 @@ class Strengths(NamedTuple):
 class Penalty(ABC):
     """The base of all penalties, and of your own: a function of the coefficients. A constraint is 0 or infinite.
 
-    One that is a sum over the features derives from `riata.penalties.SeparablePenalty`, and three functions of arrays
-    are enough. The page docs/own-objects.md shows how to write, test and use one. Solvers name the properties they
-    need, and `has` names those of a penalty; `riata.solvers.capabilities` lists them.
+    One of your own is a sum over the features: it derives from `riata.penalties.SeparablePenalty`, and three functions
+    of arrays are enough. The page docs/own-objects.md shows how to write, test and use one. Solvers name the properties
+    they need, and `has` names those of a penalty; `riata.solvers.capabilities` lists them.
 
     Examples
     --------
