@@ -109,6 +109,10 @@ class NumberLearner(Learner):
             self.row_numbers = self.row_numbers.possible
         self._merge(values, y if isinstance(y, np.ndarray) else np.zeros(len(values)), weight)
 
+    @property
+    def constant(self) -> bool:
+        return self.least == self.largest
+
     def _add_whole(self, whole: tuple[int, int] | None) -> None:
         if whole is not None and self.whole is not None:
             whole = min(whole[0], self.whole[0]), max(whole[1], self.whole[1])
@@ -160,7 +164,7 @@ class NumberLearner(Learner):
             self.histogram = later.histogram if self.histogram is None else self.histogram + later.histogram
 
     def explained(self, spread: float) -> Explained:
-        """In a line, or by the means of the target in bins, whichever is more."""
+        """What the column explains of the target, by a line or by means in bins, whichever is more."""
         both = self.products[0, 0] * self.products[1, 1]
         in_a_line = float(self.products[0, 1] ** 2 / both) if both > 0 else 0.0
         by_bins = self.bins.explained(spread) or Explained(0.0)
