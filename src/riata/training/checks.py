@@ -103,7 +103,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.checkpoint is not None and not (solver.saves or solver.method),
          f"solver {spec.solver_name!r} has no checkpoints; take one of {', '.join(SAVING)}"),
         (spec.checkpoint is not None and spec.groups is not None and spec.k is not None
-         and (spec.certify is None or spec.certify is False),
+         and not spec.certifies,
          "k groups of features have no checkpoints but those of a search of all models: give certify, too"),
         (spec.rounds and spec.l1_ratio < 1, "rounds halve an L1 penalty, as in the paper: leave l1_ratio at 1"),
         (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
@@ -127,7 +127,7 @@ def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
         name = f"{spec.loss_function.name!r}{_of_margins(spec.loss_function)}"
         what = "losses of one margin for each row by itself"
         return [(True, f"{asked[0]} is for {what}, and {name} is none: leave it out")]
-    if spec.certify is None or spec.certify is False:
+    if not spec.certifies:
         return []
     gap = spec.certify is True or (isinstance(spec.certify, Real) and 0 <= float(spec.certify) < 1)
     return [
@@ -251,7 +251,7 @@ def check_target_varies(data: Dataset) -> None:
 
 
 def check_varies(data: Dataset, target: Moments, name: str = "the target") -> None:
-    """The same for a target of these moments."""
+    """Refuse a target of these moments that there is nothing to learn from."""
     check_weight(target.weight)
     deviation = np.sqrt(target.y_squares / target.weight)
     size = max(abs(target.y_mean), deviation)

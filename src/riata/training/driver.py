@@ -192,7 +192,7 @@ class _Course:
         return Saved(arrays, facts | {"history": history, "passes": record.passes, "seconds": record.seconds})
 
     def result(self, point: Iterate, record: Record, stop: Stop) -> Result:
-        """Where the run ended: at this point, of which this is the record."""
+        """The result of a run that ended at this point, of which this is the record."""
         if not self.history or self.history[-1] is not record:
             self.history.append(record)
         F = record.objective if record.objective is not None else _objective_at(self.problem, point)

@@ -151,6 +151,7 @@ def solver_options(spec: Spec) -> Options:
     passes = spec.max_passes
     if passes is None:
         passes = SOLVERS[spec.solver_name].max_passes if spec.max_steps is None else 10**9
+    gap = 0.0 if spec.certify is True else float(spec.certify or 0.0)
     return Options(
         passes,
         spec.max_steps,
@@ -163,10 +164,6 @@ def solver_options(spec: Spec) -> Options:
         spec.half_life,
         tol=spec.tol,
         leads=spec.polish,
-        certify=None
-        if spec.certify is None or spec.certify is False
-        else 0.0
-        if spec.certify is True
-        else float(spec.certify),
+        certify=gap if spec.certifies else None,
         certify_seconds=parse_seconds(spec.certify_time, "certify_time"),
     )

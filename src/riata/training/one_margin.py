@@ -56,17 +56,21 @@ def fit_margin(
         fitted = recoding.back(fitted)
     if origin is not None:
         fitted = origin.moved_back(fitted)
+    _warn_of_result(fitted, spec, warn)
+    return fitted
+
+
+def _warn_of_result(fitted: Fit, spec: Spec, warn: Warn) -> None:
+    """Warn of a tolerance that was not reached, and of a certificate that was asked for in vain."""
     if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
         stopped = f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}"
         warn(NotConvergedWarning(stopped))
     bound = fitted.result.bound
-    asked = spec.certify is not None and spec.certify is not False  # a gap of 0 is asked for, too
-    if asked and isinstance(bound, NoBound) and bound.ridge is not None:
+    if spec.certifies and isinstance(bound, NoBound) and bound.ridge is not None:
         warn(ModelWarning(
             "nothing was certified: without a ridge there is no bound here to search by, as where features are "
             "combinations of others (all levels of a column are); give a small ridge, such as 0.01, or a coef_limit"
         ))  # fmt: skip
-    return fitted
 
 
 def _about_digits(data: Dataset, columns: tuple[int, ...]) -> str:

@@ -229,7 +229,7 @@ class Learner:
 
     @property
     def scores_by_day(self) -> dict[str, ProgressiveScores]:
-        """The same by day, where rows have dates."""
+        """The scores by day, where rows have dates."""
         return {} if self.scores is None else self.margins.by_day.scores(swapped=self._swapped)
 
     @property

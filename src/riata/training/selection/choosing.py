@@ -46,7 +46,7 @@ def cross_validated(
 
 
 def _standard_errors(fold_scores: np.ndarray, weights: list[float]) -> np.ndarray:
-    """Those of means over folds: folds of groups or days differ in size, and the large ones say more."""
+    """The standard errors of means over folds: folds of groups or days differ in size, and the large ones say more."""
     with np.errstate(invalid="ignore"):  # a score may be infinite
         around = fold_scores - np.average(fold_scores, axis=0, weights=weights)
         return np.sqrt(np.average(around**2, axis=0, weights=weights) / (len(weights) - 1))

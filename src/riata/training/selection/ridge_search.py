@@ -25,9 +25,9 @@ from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.threads import n_cores, one_blas_thread
 from riata.training.fitting import make_problem, solver_options
+from riata.training.k_paths import fitted_k_path, k_path_of_margin, rough_k_path, supports_under_ridge
 from riata.training.model_events import model_made
 from riata.training.model_path import ModelPath
-from riata.training.path import fitted_k_path, k_path_of_margin, rough_k_path, supports_under_ridge
 from riata.training.selection.scoring import HeldOut
 from riata.training.spec import Spec
 
@@ -47,7 +47,7 @@ class ScoredRows(Protocol):
     def learnt(self) -> Dataset: ...
 
     def scores(self, path: ModelPath) -> HeldOut:
-        """Those of all models of a path."""
+        """The scores of all models of a path."""
 
 
 def sizes_to(k_max: int) -> list[int]:
@@ -122,7 +122,7 @@ class _Fold:
 
 
 class _CoupledFold(_Fold):
-    """The same, of a loss with several margins a row."""
+    """A fold of a loss with several margins a row, which has one ridge to choose and to fit."""
 
     def without_ridge(self, sizes: list[int]) -> HeldOut:
         return self.with_ridge(0.0, 0.0, sizes)
@@ -165,7 +165,7 @@ class RidgeSearch:
         return best if best is plain or best.clearly_better_than(plain) else plain
 
     def _grown(self, scored: Scored, k_max: int) -> Scored:
-        """With the scores of larger models."""
+        """These scores with those of larger models behind them."""
         more = [size for size in sizes_to(k_max) if size > scored.sizes[-1]]
         end = self._with_ridge(scored.choosing, scored.fitting, more)
         by_fold = np.hstack([scored.by_fold, end.by_fold[:, 1:]])
@@ -207,7 +207,7 @@ def ridge_unit(data: Dataset, spec: Spec) -> float:
 
 
 def _coupled_unit(problem: Problem, spec: Spec) -> float:
-    """The same, by the mean curvature of the margins of a feature."""
+    """The unit of a loss with several margins a row: by the mean curvature over the margins of a feature."""
     model = CoupledSearch(problem, solver_options(spec), 1).at_empty()
     scale = np.broadcast_to(problem.scale, problem.n_coefficients)[:: problem.loss.n_outputs]
     found = model.curvatures / scale[model.features] ** 2

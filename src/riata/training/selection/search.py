@@ -20,8 +20,9 @@ from riata.errors import OptionError
 from riata.outcome.choices import ScoredOn, Scores
 from riata.solvers.subset.local_quadratic import NOTHING
 from riata.training.checks import check_rows, check_spec
+from riata.training.k_paths import fitted_k_path, k_path_of_margin, supports_under_ridge
 from riata.training.model_path import ModelPath
-from riata.training.path import MOST_ALPHAS, fitted_k_path, k_path_of_margin, supports_under_ridge, usual_reach
+from riata.training.path import MOST_ALPHAS, usual_reach
 from riata.training.relaxing import every_share, shares_tried
 from riata.training.selection.asked import Search
 from riata.training.selection.choosing import Selection, by_size, cross_validated, least
@@ -175,7 +176,7 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
          f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
         (search.k_max is not None and not 1 <= search.k_max <= most,
          f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
-        (spec.certify is not None and spec.certify is not False,
+        (spec.certifies,
          f"{search.by}='auto' is not certified: leave certify out, or give it the number k that was chosen"),
         (spec.checkpoint is not None, f"{search.by}='auto' has no checkpoints: leave checkpoint out, or give a number"),
         (spec.solver not in ("auto", _SOLVER[search.by]),
