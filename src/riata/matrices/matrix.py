@@ -201,11 +201,11 @@ class Matrix(ABC):
         return np.zeros(self.shape[1], dtype=np.intp)
 
     def without_rare(self, least: int) -> "Matrix":
-        """Without the entries of columns that have fewer, where it is known that zeros are not stored."""
+        """The rows without the entries of columns with fewer than `least`; as they are where zeros may be stored."""
         return self
 
     def stored_less(self, shift: np.ndarray) -> "Matrix":
-        """With `shift` subtracted from stored entries: right for columns without zeros, or whose shift is 0."""
+        """The rows less `shift` where entries are stored: right for columns without zeros, or whose shift is 0."""
         raise NotImplementedError  # where `stored_in_columns` counts nothing, there is nothing to shift
 
     def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "Matrix":

@@ -29,7 +29,7 @@ class Cardinality(Penalty):
 
     @property
     def choices_in(self) -> np.ndarray:
-        """Those of what k counts, features here, that are always in."""
+        """The features that are always in, of those that k would count."""
         return np.empty(0, dtype=np.int64) if self.always_in is None else self.always_in
 
     def n_choices(self, n_features: int) -> int:

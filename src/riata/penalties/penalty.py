@@ -29,7 +29,7 @@ class Strengths(NamedTuple):
     upper: np.ndarray  # 0 or above
 
     def of(self, features: np.ndarray) -> "Strengths":
-        """Those of some features."""
+        """The strengths of some features."""
         return Strengths(*(strength[features] for strength in self))
 
 
@@ -134,7 +134,7 @@ class Penalty(ABC):
         raise OptionError(f"{type(self).__name__} has no strength alpha to set: give it a field alpha, or a method at")
 
     def within(self, lower: Numbers, upper: Numbers) -> "Penalty":
-        """The same between these bounds of each coefficient, and infinite elsewhere; here there are none."""
+        """The penalty between these bounds of each coefficient, infinite elsewhere; most penalties take none."""
         if np.all(np.isneginf(lower)) and np.all(np.isposinf(upper)):
             return self
         raise OptionError(f"{type(self).__name__} has no bounds on coefficients")
@@ -172,7 +172,7 @@ class SeparablePenalty(Penalty):
         raise NotImplementedError(f"{type(self).__name__} has no conjugate")
 
     def dual_bound(self, w: np.ndarray, slope: np.ndarray, moving: np.ndarray, rise: float) -> tuple[float, float]:
-        """With slopes as they are, or shrunk to the thresholds; every feature has a penalty."""
+        """The better bound of slopes as they are and of slopes shrunk to the thresholds; all features are penalised."""
         shares = (1.0, FEASIBLE / max(1.0, largest_ratio(self.pull(slope), self.threshold(len(slope)))))
         return max(float(-share * rise - np.sum(self.conjugates(-share * slope))) for share in shares), 0.0
 

@@ -181,7 +181,7 @@ class NamedBuckets(Mapping[str, str]):
         return len(self.buckets)
 
     def items(self) -> ItemsView[str, str]:
-        """Without a look-up of each."""
+        """All buckets and names at once: to look each of them up would take long."""
         return dict(zip(map(str, self.buckets.tolist()), self.names.to_pylist(), strict=True)).items()
 
     def bucket_named(self, name: str, bits: int) -> int | None:
@@ -238,5 +238,5 @@ class GrowingNames(Mapping[str, str]):
         return len(self._now)
 
     def items(self) -> ItemsView[str, str]:
-        """Without a look-up of each."""
+        """All buckets and names at once: to look each of them up would take long."""
         return self._now.items()

@@ -60,7 +60,7 @@ class ReadyRows:
 
     @property
     def columns(self) -> Sequence[str]:
-        """Those that any pass may read."""
+        """The columns that any pass may read."""
         if self.encoding is None:
             return columns_read(self.source, self.options)
         known = known_encoding(self.source, self.encoding, self.targets)

@@ -1,10 +1,10 @@
 """What the command line shows: short tables on a terminal, and the same facts as a dictionary."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 from riata.data.columns.column_profile import ColumnProfile
@@ -89,44 +89,53 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     if found:
         _show_quality(console, model, found)
     facts = _facts()
-    probes = sum(name.startswith("probe_") for name in model.names)
-    noise = f", {probes} of them probes" if "digits49" in summary["data"] else ""
     facts.add_row("target", escape(_target(model)))
-    of_classes = model.training.k if isinstance(model.training.k, list) else []
-    alike = len(set(of_classes)) == 1 and of_classes[0] is not None
-    each = f"; k is for each class: {of_classes[0]} in each of {len(of_classes)}" if alike else ""
-    chosen = f"{summary['n_selected']:,} of {_count(summary['n_features'], 'feature')}"
-    facts.add_row("chosen", f"{chosen}{noise}{each}")
+    facts.add_row("chosen", _chosen(model, summary))
     if model.training.selection:
         facts.add_row("because", escape(as_typed(model.training.selection)))
     _add_weights(facts, model)
-    if model.training.converged and model.training.gap is not None:
-        facts.add_row(
-            "proved",
-            f"no model of this kind is better by more than {model.training.gap:.1e} of the loss without features",
-        )
-    facts.add_row("solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}"))
-    if model.training.how_much_better:
-        facts.add_row("bound", escape(as_typed(model.training.how_much_better)))
-    if model.training.rest is not None:
-        facts.add_row("others", model.training.rest.in_words())
-    if model.training.progressive:
-        scores: dict[str, Any] = model.training.progressive
-        facts.add_row("scores", f"of each row before it was learnt: {ProgressiveScores(**scores).in_words()}")
-    if model.training.progressive_by_day:
-        facts.add_row("by day", _by_day(model.training.progressive_by_day))
-    facts.add_row("repeat", _repeat(model))
+    for name, told in (*_of_training(model, summary), *_of_files(model, summary)):
+        facts.add_row(name, told)
+    console.print(facts)
+
+
+def _chosen(model: Model, summary: dict[str, Any]) -> str:
+    """How many features the model has, of how many."""
+    probes = sum(name.startswith("probe_") for name in model.names)
+    noise = f", {probes} of them probes" if "digits49" in summary["data"] else ""
+    of_classes = model.training.k if isinstance(model.training.k, list) else []
+    alike = len(set(of_classes)) == 1 and of_classes[0] is not None
+    each = f"; k is for each class: {of_classes[0]} in each of {len(of_classes)}" if alike else ""
+    return f"{summary['n_selected']:,} of {_count(summary['n_features'], 'feature')}{noise}{each}"
+
+
+def _of_training(model: Model, summary: dict[str, Any]) -> Iterator[tuple[str, RenderableType]]:
+    """How the fit ended, and what is known of the model by that."""
+    training = model.training
+    if training.converged and training.gap is not None:
+        yield "proved", f"no model of this kind is better by more than {training.gap:.1e} of the loss without features"
+    yield "solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}")
+    if training.how_much_better:
+        yield "bound", escape(as_typed(training.how_much_better))
+    if training.rest is not None:
+        yield "others", training.rest.in_words()
+    if training.progressive:
+        scores: dict[str, Any] = training.progressive
+        yield "scores", f"of each row before it was learnt: {ProgressiveScores(**scores).in_words()}"
+    if training.progressive_by_day:
+        yield "by day", _by_day(training.progressive_by_day)
+
+
+def _of_files(model: Model, summary: dict[str, Any]) -> Iterator[tuple[str, RenderableType]]:
+    """How to repeat the fit, what it cost and where the model is."""
+    yield "repeat", _repeat(model)
     peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
     scoring = summary.get("passes_to_score") or 0.0
     more = f" and {scoring:.2g} to score training rows" if scoring >= 0.005 else ""
-    facts.add_row(
-        "cost",
-        f"{passes_in_words(summary['passes'])}{more}, {summary['seconds']:.1f} s{peak}",
-    )
-    facts.add_row("saved", escape(summary["model"]))
+    yield "cost", f"{passes_in_words(summary['passes'])}{more}, {summary['seconds']:.1f} s{peak}"
+    yield "saved", escape(summary["model"])
     if summary["report"]:
-        facts.add_row("report", escape(summary["report"]))
-    console.print(facts)
+        yield "report", escape(summary["report"])
 
 
 def _show_quality(console: Console, model: Model, found: Mapping[str, Quality]) -> None:

@@ -142,7 +142,7 @@ def _certified_features(
 def _certified_groups(
     problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None, proof: ProofSoFar
 ) -> Iterator[Certificate]:
-    """The same for groups: the products of all columns, or their rows, are in memory, and so there is only a search."""
+    """The best k groups, certified by a search alone: the products of all columns, or their rows, are in memory."""
     budget = _budget(options)
     space = space_of_groups(problem, options, model, budget.deadline)
     if space is None:

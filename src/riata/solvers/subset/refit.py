@@ -186,7 +186,7 @@ class Refits:
 
 
 def least_curvature(loss: Loss, n_steps: int) -> float:
-    """Of a row, after so many Newton steps: less and less in the end.
+    """The least curvature that a row counts with after so many Newton steps: less and less in the end.
 
     That of the loss keeps steps short where few rows have any curvature. Where rows beyond a hinge are many and the
     ridge is tiny, it is most of the curvature, and steps would remain too short.
@@ -255,7 +255,7 @@ class _Newton:
         self.has_ridge = bool(l2[:-1].all())  # which keeps coefficients from growing without end
 
     def columns(self, X: Matrix) -> Columns:
-        """Its columns of some rows."""
+        """The columns of its support in some rows."""
         if self._standard is None:
             return DenseColumns(X.columns(self._places))
         return SparseColumns(X, self._places, *self._standard)

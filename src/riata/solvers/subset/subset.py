@@ -55,7 +55,7 @@ class Subset:
 
     @property
     def weights(self) -> np.ndarray:
-        """Of the members."""
+        """The weights of the members."""
         return self._w[: self.size].copy()
 
     @property
@@ -101,7 +101,7 @@ class Subset:
             pass
 
     def swaps(self) -> Iterator[None]:
-        """The same, yielding after every swap."""
+        """Swap as `swap` does, yielding after every swap."""
         while True:
             i, j, gain = kernel.best_swap(
                 self._inside, self.size, self._W, self._A, self._w, self._c, self._v, COLLINEAR
