@@ -31,7 +31,7 @@ def prepare(folder: Path) -> None:
 
     import riata.cli.rows
     import riata.model.predictions
-    import riata.reporting.terminal.summary
+    import riata.reporting.terminal.fit_summary
     import riata.training.train  # noqa: F401
 
     for (module, name), value in reproduction.SMALLER.items():

@@ -90,7 +90,7 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
     from riata.data.columns.gaps import counting
     from riata.model.quality import ClassQuality, TargetsQuality, quality
     from riata.model.saved_model import load_model
-    from riata.reporting.terminal.summary import show_scores
+    from riata.reporting.terminal.quality import show_scores
     from riata.small_work import interpreting
     from riata.training.progress import row_progress
 
@@ -129,7 +129,7 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
 def inspect(model_file: str, as_json: bool, as_sql: bool) -> None:
     """Show a model: its features, what was minimised, how it was trained."""
     from riata.model.saved_model import load_model
-    from riata.reporting.terminal.summary import show_model
+    from riata.reporting.terminal.model_summary import show_model
 
     model = load_model(model_file)
     if as_json and as_sql:
