@@ -17,7 +17,8 @@ from riata.data.in_memory import InMemory
 from riata.data.offset import Offset, in_array, one_of
 from riata.data.opening.sources import Reading, role_values
 from riata.data.row_marks import MarksGiven
-from riata.data.target import TargetLearner, target_column
+from riata.data.target import target_column
+from riata.data.target_learners import TargetLearner
 from riata.data.target_names import names_of_targets, split_names
 from riata.data.trials import given_shares
 from riata.data.whole_numbers import check_whole_numbers

@@ -29,7 +29,8 @@ from riata.data.opening.profile import Profile, has_names
 from riata.data.opening.target_notes import leaks, on_target
 from riata.data.parallel import in_parallel
 from riata.data.row_events import watched
-from riata.data.target import Target, TargetLearner, TargetsLearner
+from riata.data.target import Target
+from riata.data.target_learners import TargetLearner, TargetsLearner
 from riata.errors import DataError
 
 NUMBER = 8  # bytes
@@ -158,10 +159,17 @@ class FirstPass:
             columns |= self.target.summaries()
         self.notes += self._remarks(columns, target)
         return Profile(
-            self.n_rows, self.n_read, self.without_target, self.zero_weight, self.n_bytes / max(self.n_read, 1),
-            columns, encoding, has_names(self.source) and not hashed, self.notes,
-            {name: self.left_out[name] for name in self.columns if name in self.left_out},
-        )  # fmt: skip
+            n_rows=self.n_rows,
+            n_read=self.n_read,
+            without_target=self.without_target,
+            zero_weight=self.zero_weight,
+            row_bytes=self.n_bytes / max(self.n_read, 1),
+            columns=columns,
+            encoding=encoding,
+            named=has_names(self.source) and not hashed,
+            notes=self.notes,
+            left_out={name: self.left_out[name] for name in self.columns if name in self.left_out},
+        )
 
     def _summaries(self) -> Iterator[tuple[str, ColumnProfile]]:
         """What was found in every column and cross."""
