@@ -77,10 +77,19 @@ def _along_k(problem: Problem, spec: Spec, sizes: Sequence[int], models: list[Fi
         row[model.support] = model.coef
     objectives = np.array([model.objective for model in models])
     return ModelPath(
-        "k", np.array(sizes), coefs, np.array([model.intercept for model in models]),
-        objectives - [problem.penalty.value(w) for w in coefs], objectives, None, stop,
-        0.0, spec.n_choices(problem.data.n_features), ridge=spec.ridge or 0.0, n_outputs=problem.loss.n_outputs,
-    )  # fmt: skip
+        by="k",
+        values=np.array(sizes),
+        coefs=coefs,
+        intercepts=np.array([model.intercept for model in models]),
+        losses=objectives - [problem.penalty.value(w) for w in coefs],
+        objectives=objectives,
+        gaps=None,
+        stop=stop,
+        passes=0.0,
+        n_choices=spec.n_choices(problem.data.n_features),
+        ridge=spec.ridge or 0.0,
+        n_outputs=problem.loss.n_outputs,
+    )
 
 
 def _bounds(problem: Problem, bounded: Bounded, objectives: np.ndarray) -> list[Bound]:

@@ -206,7 +206,16 @@ def _classes(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) 
     weights = class_weights(spec.class_weight, classes, counts)
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
     folds = _folds(data, spec)
-    fits = ClassesFit(rows_seen(data, spec), spec, others, folds, classes, weights, passes_before, warn)
+    fits = ClassesFit(
+        data=rows_seen(data, spec),
+        spec=spec,
+        chosen_by=others,
+        folds=folds,
+        classes=classes,
+        weights=weights,
+        passes_before=passes_before,
+        warn=warn,
+    )
     trained = fits.trained(spec.loss_function.of_classes(len(classes)))
     shares = (weight_of_each / weight_of_each.sum()).tolist()
     return replace(trained, class_count=counts, baseline=shares)

@@ -131,9 +131,15 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
     rows.as_codes()
     rows, options = _kept_or_streamed(rows, roles, asked)
     ready = ReadyRows(
-        rows, options, first_rows(rows, asked.memory), _encoding_of_model(roles, asked, options.offset_role),
-        options.targets if asked.need_target else (), asked.n_features, asked.memory, asked.cache,
-    )  # fmt: skip
+        source=rows,
+        options=options,
+        batch_rows=first_rows(rows, asked.memory),
+        encoding=_encoding_of_model(roles, asked, options.offset_role),
+        targets=options.targets if asked.need_target else (),
+        n_features=asked.n_features,
+        memory=asked.memory,
+        cache=asked.cache,
+    )
     rows.judge_by(ready.columns)
     _check_columns_fit(rows, len(ready.columns), asked.memory)
     return ready

@@ -13,7 +13,7 @@ import numpy as np
 
 from riata.arrays import to_host
 from riata.data.dataset import Dataset
-from riata.data.folds import by_position
+from riata.data.folds import Folds, by_position
 from riata.data.gram import are_whole
 from riata.data.statistics import SummaryRows
 from riata.errors import OptionError
@@ -48,10 +48,7 @@ def search_path(
     check_rows(data, spec)
     if search.alpha_reach is None:
         search = replace(search, alpha_reach=usual_reach(data))
-    divided = (search.folds or by_position(n_folds_of(search.cv), spec.seed or 0)) if search.needs_folds else None
-    if divided is not None and divided.n_folds > data.n_observed:
-        fewer = f": take cv={data.n_observed}" if data.n_observed > 1 else ""
-        raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}{fewer}")
+    divided = _divided(data, spec, search)
     folds = folds_of(data, spec, search, divided)
     if search.by == "k" and _ridge_is_open(spec, search.rule):
         return _with_ridge(folds, spec, search, validation, progress)
@@ -64,21 +61,39 @@ def search_path(
     models = every_share(path, data, spec)
     if search.target_k is not None:
         return models[0], by_size(models[0], search.target_k)
-    if search.rule == "validation":
+    if search.needs_folds:
+        parts = []
+        for fold in range(folds.used.count):
+            if progress is not None:
+                progress(fold + 1, folds.used.count + 1, f"fold {fold + 1} of {folds.used.count}")
+            parts.append(scores_of(folds, fold, path))
+        return cross_validated(models, search.rule, spec.loss_function, parts, folds.used)
+    return _without_folds(models, data, spec, search.rule, validation)
+
+
+def _divided(data: Dataset, spec: Spec, search: Search) -> Folds | None:
+    """The folds that a search asks for, of which none is empty; None where its rule needs none."""
+    if not search.needs_folds:
+        return None
+    divided = search.folds or by_position(n_folds_of(search.cv), spec.seed or 0)
+    if divided.n_folds > data.n_observed:
+        fewer = f": take cv={data.n_observed}" if data.n_observed > 1 else ""
+        raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}{fewer}")
+    return divided
+
+
+def _without_folds(
+    models: list[ModelPath], data: Dataset, spec: Spec, rule: str, validation: Dataset | None
+) -> tuple[ModelPath, Selection]:
+    """The model of least score on the validation rows, or by a criterion."""
+    loss = spec.loss_function
+    if rule == "validation":
         assert validation is not None
-        scores = np.array([held_out(validation, one, spec.loss_function, data).scores for one in models])
-        of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
-        return least(models, search.rule, of, scores)
-    if search.rule in CRITERIA:
-        n_counted = _n_counted(data, spec)
-        scores = np.array([criterion(search.rule, one, spec.loss_function, n_counted) for one in models])
-        return least(models, search.rule, Scores(search.rule, ScoredOn.TRAINING_ROWS, scores.size), scores)
-    parts = []
-    for fold in range(folds.used.count):
-        if progress is not None:
-            progress(fold + 1, folds.used.count + 1, f"fold {fold + 1} of {folds.used.count}")
-        parts.append(scores_of(folds, fold, path))
-    return cross_validated(models, search.rule, spec.loss_function, parts, folds.used)
+        scores = np.array([held_out(validation, one, loss, data).scores for one in models])
+        return least(models, rule, Scores(loss.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows), scores)
+    n_counted = _n_counted(data, spec)
+    scores = np.array([criterion(rule, one, loss, n_counted) for one in models])
+    return least(models, rule, Scores(rule, ScoredOn.TRAINING_ROWS, scores.size), scores)
 
 
 def _with_ridge(
