@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pairs import pairs_first
 from torture.cap_files import CONVERTED, KINDS
 
+WIDE_STEPS = ("hsg-ht", "svrg-ht")  # whose steps take arrays of all features: a pass of them would take minutes
 BUDGETS_MB = (64, 128, 256)
 
 
@@ -24,8 +25,10 @@ class Case(NamedTuple):
         strength = ("--k", "3") if SOLVERS[self.solver].takes == "k" else ("--alpha-ratio", "0.3")
         target = {"npy": ("--target", "0"), "npz": (), "svm": (), CONVERTED: ()}.get(self.kind, ("--target", "y"))
         task = () if self.kind == CONVERTED else ("--task", "regression")
-        return ["fit", str(path), *target, *task, "--solver", self.solver, *strength, "--max-passes", "2", "--quiet",
-                "--no-cache", "--memory", f"{budget_mb}MB", "--out", f"{path}.{self.solver}.json"]  # fmt: skip
+        few = ("--max-steps", "300") if self.solver in WIDE_STEPS else ()
+        most = ("--memory", f"{budget_mb}MB", "--max-passes", "2", *few)
+        return ["fit", str(path), *target, *task, "--solver", self.solver, *strength, *most, "--quiet", "--no-cache",
+                "--out", f"{path}.{self.solver}.json"]  # fmt: skip
 
 
 class Measured(NamedTuple):
