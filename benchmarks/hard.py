@@ -16,10 +16,8 @@ import argparse
 import json
 import os
 import resource
-import subprocess
 import sys
 import time
-from datetime import date
 from pathlib import Path
 
 if "--cores" not in sys.argv:
@@ -146,18 +144,12 @@ def _measured(number, benchmark, options):
             continue
         limit = _limit(results, options.limit)
         result = convex.run(number, solver, ["--limit", str(limit), *_cores(options.cores)])
-        _keep(benchmark.name, options.cores, [{**result, "limit": limit, "run": _run()}])
+        _keep(benchmark.name, options.cores, [{**result, "limit": limit, "run": problems.run_name()}])
         print(f"{benchmark.name:45} {solver:14} {result['warm']} s  gap {result['gap']}", flush=True)
 
 
 def _cores(number):
     return [] if number == 1 else ["--cores", str(number)]
-
-
-def _run():
-    """A name for results of today's code."""
-    command = ["git", "-C", ROOT, "rev-parse", "--short", "HEAD"]
-    return f"{date.today()} {subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()}"
 
 
 def _limit(results, most):
