@@ -160,9 +160,12 @@ class NumberLearner(Learner):
             self.histogram = later.histogram if self.histogram is None else self.histogram + later.histogram
 
     def explained(self, spread: float) -> Explained:
-        """In a line, or by the means of the target in bins, whichever is more."""
-        both = self.products[0, 0] * self.products[1, 1]
-        in_a_line = float(self.products[0, 1] ** 2 / both) if both > 0 else 0.0
+        """In a line, or by the means of the target in bins, whichever is more: of all rows, also those without a value.
+
+        A few values lie near a line by chance, which says nothing of the target in the other rows.
+        """
+        both = self.products[0, 0] * spread
+        in_a_line = min(float(self.products[0, 1] ** 2 / both), 1.0) if both > 0 else 0.0
         by_bins = self.bins.explained(spread) or Explained(0.0)
         return Explained(max(in_a_line, by_bins.share), by_bins.told)
 
