@@ -46,8 +46,9 @@ def asked(facts: Facts) -> list[str]:
             f"Asked for: of all linear models with at most {_each(k)} {many}, the one with the smallest {loss[4:]}."
         ]
     elif alpha is not None:
+        half = "half " if facts.model.loss_function.score == "mse" else ""  # as in the formula below: the sum needs it
         said = [
-            f"Asked for: the linear model with the smallest sum of two things: {loss}, and "
+            f"Asked for: the linear model with the smallest sum of two things: {half}{loss}, and "
             f"{_penalty(parameters, _each(alpha), grouped, _is_shared(facts))}. "
             f"The larger that {'strength' if own_penalty(parameters) else 'factor'}, the fewer features are used."
         ]
@@ -186,6 +187,6 @@ def _each(value: PerClass) -> str:
     if not isinstance(value, list):
         return short(value)
     known = [one for one in value if one is not None]
-    if len(known) > MOST_LISTED:
+    if len(known) > MOST_LISTED and min(known) < max(known):
         return f"{short(min(known))} to {short(max(known))} (by class)"
     return " / ".join(dict.fromkeys(short(v) for v in value))
