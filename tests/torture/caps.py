@@ -148,10 +148,10 @@ def judge(case: Case, budgets_mb: Sequence[int], files: Files, results: Results)
 def load_code() -> None:
     """All that fits of any kind need, before processes are forked."""
     import numba  # noqa: F401
-    import riata.reporting.terminal.summary
     import scipy.sparse.linalg  # noqa: F401
 
     import riata.cli.rows
+    import riata.reporting.terminal.fit_summary
     import riata.solvers
     import riata.training.train
 
