@@ -185,6 +185,16 @@ def test_a_signal_within_a_function_that_compiled_code_calls_is_heard(folder, mo
     assert "Traceback" not in done.stderr
 
 
+def test_ctrl_c_before_a_command_has_begun_has_its_exit_code(folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("click.core.Group.parse_args", interrupted)
+    done = CliRunner().invoke(main, FIT)
+    assert done.exit_code == 130
+    assert "Traceback" not in done.stderr
+
+
 def test_what_a_killed_process_left_is_removed_at_the_next_start_and_what_is_in_use_is_not(folder):
     """A child writes half a file and is killed; this process writes another one meanwhile."""
     child = os.fork()

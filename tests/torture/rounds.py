@@ -84,6 +84,7 @@ def begin(trial: Trial, place: Path, most_bytes: int | None = None) -> int:
     child = os.fork()
     if child:
         return child
+    begun = False
     try:
         os.chdir(place)
         said = os.open(place / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -93,11 +94,14 @@ def begin(trial: Trial, place: Path, most_bytes: int | None = None) -> int:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
         if most_bytes is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
+        begun = True
         riata(list(trial.words), prog_name="riata")
         os._exit(0)
     except SystemExit as end:
         os._exit(end.code if isinstance(end.code, int) else 1)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and not begun:
+            os._exit(130)
         traceback.print_exc()
         os._exit(99)
 

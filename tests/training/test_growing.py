@@ -17,6 +17,7 @@ import riata
 from riata.cli import main
 from riata.data.formats import new_files
 from riata.errors import CheckpointError, DataError, MissingFileError, OptionError
+from riata.training import stream_fit
 
 
 @pytest.fixture(autouse=True)
@@ -265,6 +266,29 @@ def test_a_folder_can_be_followed(tmp_path):
     assert_same(whole, found)
     with pytest.warns(UserWarning, match="no file is new"):
         assert_same(whole, learn(log, spec(tmp_path / "saved")))
+
+
+@pytest.mark.parametrize("learnt", [0, 1])
+def test_ctrl_c_ends_it_with_the_model_so_far_once_there_are_rows_learnt(learnt, tmp_path, monkeypatch):
+    """What loads or compiles code is of no use for a model if it was interrupted."""
+    for i, table in enumerate(hours()):
+        write(table, tmp_path / f"{i}.parquet")
+    learn, chunks = stream_fit.learn_chunk, []
+
+    def interrupted(*args):
+        if len(chunks) == learnt:
+            raise KeyboardInterrupt
+        chunks.append(args)
+        learn(*args)
+
+    monkeypatch.setattr(stream_fit, "learn_chunk", interrupted)
+    data = riata.open(tmp_path, "click", growing=True, memory="1MB")
+    spec = riata.Spec(solver="online", loss="logistic")
+    if learnt:
+        assert 0 < riata.train(data, spec).course.n_rows < 4500
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            riata.train(data, spec)
 
 
 def test_the_command_line(tmp_path, monkeypatch):

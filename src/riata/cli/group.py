@@ -1,6 +1,7 @@
 """The command `riata` itself: its subcommands are in the files beside this one."""
 
 import shutil
+import signal
 import sys
 import textwrap
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import click
 
 from riata.cli.command import Command, no_such_command
-from riata.cli.ending import ending_well
+from riata.cli.ending import OF_SIGNAL, ending_well
 from riata.kernels.announce import announcing
 from riata.reporting.terminal.wording import as_typed
 from riata.visible_text import on_one_line
@@ -29,6 +30,26 @@ class Group(click.Group):
     """Errors that riata raises on purpose are one sentence and exit code 2, never a traceback."""
 
     command_class = Command
+
+    def main(
+        self,
+        args: Any = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """As click has it, but for Ctrl-C before a command has begun or after it has ended: no error with code 1."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode, **extra)
+        try:
+            code = super().main(args, prog_name, complete_var, False, **extra)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except click.Abort:
+            sys.exit(OF_SIGNAL + signal.SIGINT)
+        sys.exit(code if isinstance(code, int) else 0)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["riata.words"] = list(args)  # as they were typed, for reports

@@ -76,7 +76,7 @@ def parsed_bytes(block: int) -> int:
 
     A block that is too short for a row is followed by longer ones.
     """
-    return block if block > LARGEST_BLOCK // 2 else max(block // 4, 1 << 16)
+    return block if block > LARGEST_BLOCK // 2 else max(block // 16, 1 << 16)
 
 
 def check_text_columns(n_columns: int, each: int, memory: int, what: str) -> None:

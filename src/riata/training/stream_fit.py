@@ -43,16 +43,18 @@ def learn_stream(data: Dataset, spec: Spec, warn: Warn) -> Trained:
         history = StreamHistory(progress)
         if saving is not None:
             saving.begin(learner, history)
-        rows = rows_seen(data, spec)
+        rows, beginning = rows_seen(data, spec), False
         try:
-            for chunk in rows.visit():
+            for number, chunk in enumerate(rows.visit()):
+                beginning = number == 0  # the first rows load and compile code, half of which is of no use
                 learn_chunk(learner, chunk, data)
+                beginning = False
                 if history.due(learner.steps):
                     history.note(learner, learner.n_chosen(data.n_features))
         except KeyboardInterrupt:
             data.close()
             reason = StopReason.INTERRUPTED
-            if not learner.margins.streams:
+            if beginning or not learner.margins.streams:
                 raise
         found = learner.trained(data.n_features, data.feature_names)
         history.note(learner, len(found.support), last=True)

@@ -30,8 +30,8 @@ class Batches:
         The step minimises a quadratic with the loss's largest curvature over these rows, along the slope of the
         features in the model and of the k steepest others (normalised IHT; Blumensath & Davies 2010).
         """
-        steepest = hard_threshold(by_w, self.k)
-        direction = np.where((w != 0) | (steepest != 0), by_w, 0.0)
+        in_play = (w != 0) | (hard_threshold(by_w, self.k) != 0)
+        direction = np.where(in_play, by_w, 0.0)
         z = chunk.X.margins(direction / self.problem.scale, by_b)
         curvature = self.problem.loss.curvature * float(chunk.weight @ z**2) / chunk.weight.sum()
         eta = self.eta if self.eta is not None else (float(direction @ direction) + by_b**2) / max(curvature, 1e-300)

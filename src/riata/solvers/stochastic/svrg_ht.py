@@ -36,6 +36,7 @@ def svrg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
             return
         anchor, anchor_b = w, b
         full_w, full_b = at.by_w / problem.scale, at.by_b * problem.fit_intercept
+        del at  # of very many features each copy counts
         for chunk in data.visit(data.shuffled(rng)):
             for piece in pieces(chunk, order(chunk.n_rows, size, rng), size):
                 if options.over(steps):
@@ -43,7 +44,8 @@ def svrg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
                 by_w, by_b = batches.slope(piece, w, b)
                 anchor_by_w, anchor_by_b = batches.slope(piece, anchor, anchor_b)
                 total = piece.weight.sum()
-                by_w -= anchor_by_w  # in place: of very many features each copy counts
+                by_w -= anchor_by_w
+                del anchor_by_w
                 by_w /= total
                 by_w += full_w
                 w, b = batches.step(piece, by_w, (by_b - anchor_by_b) / total + full_b, w, b)
