@@ -8,13 +8,12 @@ categorical or text. Cells that are written in another way are read as strings a
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from copy import copy
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from riata.data.budget import in_words, parsed_bytes
+from riata.data.budget import BLOCKS_TOGETHER, in_words, parsed_bytes
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.converted import BadCell, converted
 from riata.data.cells.meaning import note_of
@@ -29,7 +28,7 @@ from riata.data.formats.dialect import TAB_ENDINGS, Dialect
 from riata.data.formats.files import File
 from riata.data.formats.filesource import MOST_PLACES, ROWS_AT_ONCE, FileSource, one_schema, with_type
 from riata.data.formats.live_files import Followed, StandardInput
-from riata.data.formats.paced import paced_batches
+from riata.data.formats.source import joined_batches
 from riata.data.formats.text_encoding import as_utf8, one_byte, plain_utf8
 from riata.data.whole_numbers import written_range
 from riata.errors import DataError
@@ -199,7 +198,8 @@ class Csv(FileSource):
         # with threads Arrow does not number the rows that it leaves out, and has a task for every column of a block
         threads = not self._skip_bad and len(columns) <= MANY_COLUMNS
         with self._reader(file, columns, kinds, block, ragged, threads, words) as reader:
-            for batch in reader:
+            together = 1 if isinstance(file, StandardInput | Followed) else BLOCKS_TOGETHER
+            for batch in joined_batches(reader, together):
                 last = batch if batch.num_rows else last
                 n_here = min(n_skip, batch.num_rows)
                 n_skip -= n_here
@@ -232,7 +232,7 @@ class Csv(FileSource):
         ragged: list[int],
         threads: bool = True,
         words: Sequence[str] | None = None,
-    ) -> AbstractContextManager[Iterable[pa.RecordBatch]]:
+    ) -> pacsv.CSVStreamingReader:
         dialect = self.dialect(file)
         stream = file.stream()
         if file.span is not None and file.span != (dialect.raw_start, file.size) and not is_local(file):
@@ -244,11 +244,7 @@ class Csv(FileSource):
         if dialect.comment:
             stream = WithoutComments(stream, dialect.comment, dialect.quote)
         bad_row = self._bad_row(ragged)
-        options = self._arrow.of(dialect, block, columns, kinds, bad_row, threads, words)
-        live = isinstance(file, StandardInput | Followed)
-        reader: AbstractContextManager[Iterable[pa.RecordBatch]]
-        reader = pacsv.open_csv(stream, **options) if live else paced_batches(stream, options)
-        return reader
+        return pacsv.open_csv(stream, **self._arrow.of(dialect, block, columns, kinds, bad_row, threads, words))
 
     def rows_before(self, file: File) -> int:
         return max(file.lines_before() - self.dialect(file).header_lines, 0)

@@ -6,6 +6,7 @@ is sparse. So arrays, files and streams all become batches, and there is one way
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,14 @@ def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordB
                 parts, n_rows = [], 0
     if parts:
         yield _joined(parts)
+
+
+def joined_batches(batches: Iterable[pa.RecordBatch], n: int) -> Iterator[pa.RecordBatch]:
+    """The same rows, n batches together."""
+    waiting = iter(batches)
+    while several := list(islice(waiting, n)):
+        yield _joined(several)
+        del several
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

@@ -1,12 +1,16 @@
-"""What a worker does with a part of the rows: it learns them from the beginning, as if there were no other part."""
+"""What a worker does with a part of the rows: it learns them from the beginning, as if there were no other part.
 
-from collections.abc import Callable
+It may leave the last ones for who puts parts together: rows that no part has learnt tell what the whole is worth.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from riata.data.chunk import Chunk, copied
 from riata.data.dataset import Run
 from riata.kernels.online import SHIFT
 from riata.kernels.rows import leaves_zeros_out
@@ -23,6 +27,17 @@ class LearntPart(NamedTuple):
     state: State
     dense: bool  # whether columns are counted from their means
     progressive: ProgressiveValidation
+    left: "LeftRows"
+
+
+@dataclass(frozen=True)
+class LeftRows:
+    """Rows that parts have not learnt, in the order of the parts: they add up to all of them."""
+
+    chunks: tuple[Chunk, ...] = ()
+
+    def __add__(self, other: "LeftRows") -> "LeftRows":
+        return LeftRows(self.chunks + other.chunks)
 
 
 @dataclass(frozen=True)
@@ -36,10 +51,17 @@ class PartLearner:
     y_mean: float
     seed: int
     leave: Callable[[Any, LearntPart], Any]  # by the method: sums, which are added up over parts
+    n_left: int = 0  # rows of a part that are not learnt, at most
 
     @classmethod
     def of(
-        cls, problem: Problem, method: Online, options: Options, centred: bool, leave: Callable[[Any, LearntPart], Any]
+        cls,
+        problem: Problem,
+        method: Online,
+        options: Options,
+        centred: bool,
+        leave: Callable[[Any, LearntPart], Any],
+        n_left: int = 0,
     ) -> "PartLearner":
         data = problem.data
         method = replace(method, from_first_row=False)
@@ -51,6 +73,7 @@ class PartLearner:
             data.target_moments.y_mean if problem.fit_intercept else 0.0,
             options.seed or 0,
             leave,
+            n_left,
         )
 
     def first_state(self) -> State:
@@ -67,10 +90,26 @@ class PartLearner:
         if dense:
             state.memory["block"][:, SHIFT] = self.means
         rng = np.random.default_rng([self.seed, first[0]])
-        progressive = ProgressiveValidation()
-        for _, chunk in chain([first], run):
-            visits, weight = rng.permutation(chunk.n_rows), chunk.weight / self.mean_weight
-            z = self.stepper.advance(state, chunk._replace(weight=weight), visits)
-            validated = progressive_validation(self.stepper.loss, chunk.y[visits], z, weight[visits])
-            progressive = progressive.plus(validated)
-        return self.leave(method, LearntPart(state, dense, progressive))
+        progressive, left = ProgressiveValidation(), LeftRows()
+        chunks = (chunk._replace(weight=chunk.weight / self.mean_weight) for _, chunk in chain([first], run))
+        for chunk, is_last in with_last(chunks):
+            visits = rng.permutation(chunk.n_rows)
+            n_left = min(self.n_left, chunk.n_rows // 2) if is_last else 0
+            if n_left:
+                left = LeftRows((copied([chunk.rows(visits[-n_left:])]),))
+            progressive = progressive.plus(self.learn(state, chunk, visits[: len(visits) - n_left]))
+        return self.leave(method, LearntPart(state, dense, progressive, left))
+
+    def learn(self, state: State, chunk: Chunk, visits: np.ndarray) -> ProgressiveValidation:
+        """Learn these rows, whose weights are relative; returns how well they were predicted before."""
+        z = self.stepper.advance(state, chunk, visits)
+        return progressive_validation(self.stepper.loss, chunk.y[visits], z, chunk.weight[visits])
+
+
+def with_last(chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk, bool]]:
+    """Each chunk, and whether it is the last."""
+    before = next(chunks)
+    for chunk in chunks:
+        yield before, False
+        before = chunk
+    yield before, True

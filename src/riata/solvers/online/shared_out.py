@@ -11,6 +11,10 @@ A feature of which no part alone has enough evidence may so enter. What was held
 answered: where they exceed the threshold, the weight moves by no more than a Newton step of the feature alone. Sums are
 added in a tree that depends on the parts alone: the model is the same bits for the same parts, whichever worker did
 what. A part whose worker died is learnt again.
+
+Which lane is best depends on how many rows were learnt: parts, which have few, do best with low thresholds. So parts
+leave their last rows, which then are learnt here, by the state of all parts, and lanes are compared by how well they
+predicted these.
 """
 
 from collections.abc import Iterator
@@ -19,16 +23,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from riata.data.remote import Remote
 from riata.errors import OptionError
 from riata.kernels.online import EMPTY, HOLD, LANES, SHIFT, SQUARES, SUMS
 from riata.losses import Loss
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.online.online import Online
-from riata.solvers.online.part_learner import LearntPart, PartLearner
+from riata.solvers.online.part_learner import LearntPart, LeftRows, PartLearner
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.solvers.online.shared_candidates import shared_candidates
 from riata.solvers.stochastic.method import MethodMemory, State
+
+LEFT_SHARE, MOST_LEFT = 0.2, 50_000  # of all rows that are learnt here; of so many, the means of losses are well known
+LEFT_BYTES = 32 << 20  # of them, at most
 
 
 class Learnt(NamedTuple):
@@ -42,6 +50,7 @@ class Learnt(NamedTuple):
     steps: int
     dense: int  # parts whose columns are counted from their means
     progressive: ProgressiveValidation
+    left: LeftRows
 
 
 def _pieces(method: Online, part: LearntPart) -> Learnt:
@@ -62,6 +71,7 @@ def _pieces(method: Online, part: LearntPart) -> Learnt:
         part.state.steps,
         int(part.dense),
         part.progressive,
+        part.left,
     )
 
 
@@ -92,6 +102,20 @@ def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
     return state
 
 
+def learn_left(method: Online, learner: PartLearner, state: State, left: LeftRows) -> ProgressiveValidation:
+    """Learn the rows that parts have left, and choose the lane that predicted them best."""
+    memory, progressive = state.memory, ProgressiveValidation()
+    if not left.chunks:
+        return progressive
+    memory["losses"][:] = 0.0  # those of parts are of models that had learnt less
+    memory["review"][:] = state.steps + sum(chunk.n_rows for chunk in left.chunks) + 1  # none on the way
+    for chunk in left.chunks:
+        progressive = progressive.plus(learner.learn(state, chunk, np.arange(chunk.n_rows)))
+    memory["lane"][0] = method._best_lane(memory["losses"])
+    state.b = method._intercept(memory)
+    return progressive
+
+
 def _within_newton(
     method: Online, memory: MethodMemory, held_back: np.ndarray, variance: np.ndarray, own: np.ndarray, loss: Loss
 ) -> np.ndarray:
@@ -119,15 +143,19 @@ def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[I
     if method.k is not None:
         yield from shared_candidates(problem, method, options, by_number=False)
         return
-    learner = PartLearner.of(problem, method, options, problem.fit_intercept and not data.wide, _pieces)
+    assert isinstance(data, Remote)
+    n_left = min(LEFT_SHARE * data.n_rows, MOST_LEFT, LEFT_BYTES / max(data.row_bytes, 1.0)) / data.n_chunks
+    centred = problem.fit_intercept and not data.wide
+    learner = PartLearner.of(problem, method, options, centred, _pieces, int(n_left))
     learnt = data.sum_runs(learner)
     state = together(method, learner, learnt)
+    progressive = learnt.progressive.plus(learn_left(method, learner, state, learnt.left))
     w, b = method.model(state)
     yield Iterate(
         w / problem.scale,
         b,
         state.steps,
-        progressive=learnt.progressive,
+        progressive=progressive,
         leads=partial(method.leads, state) if options.leads else None,
     )
 

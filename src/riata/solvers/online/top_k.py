@@ -112,9 +112,14 @@ def cut(state: MethodMemory, k: int, fit_intercept: bool) -> tuple[np.ndarray, n
     n = len(places)
     if fit_intercept:
         places = np.append(places, len(state["candidates"]))
-    halves, c = state["xx"][np.ix_(places, places)], state["xy"][places]
-    A, scale = halves + halves.T - np.diag(np.diag(halves)), np.sqrt(np.diag(halves))
-    A = A / np.outer(scale, scale) + RIDGE * np.diag(np.arange(len(places)) < n)
+    A, c = state["xx"][np.ix_(places, places)], state["xy"][places]
+    squares = np.diag(A).copy()
+    scale = np.sqrt(squares)
+    A += A.T  # in place, as all of this: for thousands of candidates it has hundreds of megabytes
+    np.fill_diagonal(A, squares)
+    A /= scale[:, None]
+    A /= scale
+    A[np.arange(n), np.arange(n)] += RIDGE
     kept, v = backward(A, c / scale, min(k, n), n)
     weights = v / scale[kept]
     chosen = kept < n
