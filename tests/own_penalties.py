@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riata.penalties import SeparablePenalty
+from riata.penalties import Penalty, SeparablePenalty
 
 
 @dataclass(frozen=True)
@@ -55,3 +55,18 @@ class Tilted(SeparablePenalty):
     def subdifferential(self, w):
         low = np.where(w > 0.0, self.alpha, -self.alpha * self.down)
         return low, np.where(w < 0.0, -self.alpha * self.down, self.alpha)
+
+
+@dataclass(frozen=True)
+class Length(Penalty):
+    """The length of all coefficients: one block, which is no sum over features."""
+
+    alpha: float = 1.0
+
+    has = frozenset({"block step", "dual bound", "no bounds", "no l2 part", "uniform"})
+
+    def value(self, w):
+        return self.alpha * np.linalg.norm(w)
+
+    def prox(self, v, step):
+        return v * max(0.0, 1.0 - step * self.alpha / np.linalg.norm(v))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from riata.estimators import SparseClassifier, SparseRegressor, SparseSurvival
     from riata.estimators.stability import stability_selection
     from riata.losses import Loss
-    from riata.model.model import load_model
+    from riata.model.saved_model import load_model
     from riata.penalties import Penalty
     from riata.reporting.html.fit_report import write_report
     from riata.solvers.registry import SOLVERS
@@ -53,7 +53,7 @@ _HOMES = {
     "SparseSurvival": "riata.estimators",
     "Spec": "riata.training.spec",
     "k_path": "riata.training.opened_paths",
-    "load_model": "riata.model.model",
+    "load_model": "riata.model.saved_model",
     "load_statistics": "riata.data.statistics",
     "path": "riata.training.opened_paths",
     "stability_selection": "riata.estimators.stability",

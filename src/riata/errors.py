@@ -1,4 +1,7 @@
-"""What can go wrong, each with one sentence that says what, where and what to do."""
+"""What can go wrong, each with one sentence that says what, where and what to do.
+
+Errors are raised: there is no model. Warnings are given beside a model that is worth having.
+"""
 
 
 class RiataError(Exception):
@@ -39,3 +42,27 @@ class MissingPackageError(RiataError, ImportError):
 
 class EngineError(RiataError, RuntimeError):
     """A cluster cannot be reached, or could not do the work: the message says what to do."""
+
+
+class RiataWarning(UserWarning):
+    """Base of everything riata warns of."""
+
+
+class NotConvergedWarning(RiataWarning):
+    """A fit stopped before its tolerance. That of an estimator is scikit-learn's `ConvergenceWarning`, too."""
+
+
+class DataWarning(RiataWarning):
+    """The data have something that the model suffers from, or that was left out of it."""
+
+
+class OptionWarning(RiataWarning):
+    """An option asked for more than there is, such as for more features than the data have."""
+
+
+class ModelWarning(RiataWarning):
+    """The model lacks something that one would expect of it: a certificate, or quantiles that do not cross."""
+
+
+class OutputWarning(RiataWarning):
+    """A file could not be written, and the fit goes on without it."""

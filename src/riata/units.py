@@ -22,7 +22,7 @@ def parse_bytes(size: str | int | None) -> int | None:
 
 
 def whole_megabytes(n_bytes: float) -> str:
-    """At least so many bytes in whole megabytes: who gives as many gives enough."""
+    """So many bytes in whole megabytes, rounded up: who gives as many gives enough."""
     return f"{-(-int(n_bytes) // 10**6)} MB"
 
 

@@ -2,13 +2,17 @@
 
 import sys
 import warnings
+from collections.abc import Callable
 
+from riata.errors import RiataWarning
+
+Warn = Callable[[RiataWarning], None]
 PACKAGE = __name__.partition(".")[0]
 
 
-def warn_user(sentence: str, category: type[Warning] = UserWarning) -> None:
+def warn_user(warning: RiataWarning) -> None:
     """Warn of the first line that called from outside of riata."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
         level, frame = level + 1, frame.f_back
-    warnings.warn(sentence, category, stacklevel=level)
+    warnings.warn(warning, stacklevel=level)

@@ -13,5 +13,5 @@ def visible(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """The same for a sentence, whose names must not begin a line of their own."""
+    """A sentence as it may be printed, whose names must not begin a line of their own."""
     return visible(text).replace("\n", "\\n")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import riata
 from riata.cli import main
 from riata.data.statistics import load_statistics
-from riata.model.model import load_model
+from riata.model.saved_model import load_model
 
 N = 200
 

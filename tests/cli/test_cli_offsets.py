@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from riata.cli import main
-from riata.model.model import load_model
+from riata.model.saved_model import load_model
 
 N = 300
 FIT = ["fit", "claims.csv", "--target", "claims", "--exposure", "years", "--loss", "poisson", "--out", "m.json"]

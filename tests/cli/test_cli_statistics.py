@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose
 
 from riata.cli import main
-from riata.model.model import load_model
+from riata.model.saved_model import load_model
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from riata.cli import main
 from riata.cli.command import Option
 from riata.cli.config import take_config
-from riata.model.model import load_model
+from riata.model.saved_model import load_model
 from riata.reporting.terminal.wording import as_typed
 from riata.training.parameters import PARAMETERS, Heading
 

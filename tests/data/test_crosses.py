@@ -12,7 +12,7 @@ from riata.data.columns.crosses import Cross
 from riata.data.encoding import Encoding
 from riata.data.opening.open import open_data
 from riata.errors import DataError, OptionError
-from riata.model.model import load_model
+from riata.model.saved_model import load_model
 
 
 @pytest.fixture

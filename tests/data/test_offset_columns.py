@@ -10,7 +10,7 @@ import riata
 from riata.data.opening.convert import convert
 from riata.data.statistics import statistics_of
 from riata.errors import DataError, OptionError
-from riata.model.model import load_model
+from riata.model.saved_model import load_model
 from riata.training.spec import Spec
 
 N = 8000

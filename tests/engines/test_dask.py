@@ -1,5 +1,6 @@
 """On a cluster of processes everything comes to what it comes to here."""
 
+import gc
 import json
 import os
 import pickle
@@ -99,6 +100,14 @@ def problem(loss="squared", n=N, seed=0):
     X[rng.random(X.shape) < 0.5] = 0.0
     y = X[:, 0] - X[:, 1] + 0.3 * X[:, 2] + rng.normal(size=n)
     return X, (y if loss == "squared" else np.where(y > 0, 1.0, -1.0))
+
+
+def same(chunk):
+    return chunk
+
+
+def with_own_encoding(data):
+    return riata.open(data.opened.source, data.opened.target, encoding=data.encoding, **data.opened.options)
 
 
 def on_workers(client, X, y, rows=100, weight=None):
@@ -395,6 +404,21 @@ def test_the_command_line_works_on_a_cluster(client, files, tmp_path):
     )
     assert called.exit_code == 0, called.output
     assert len(list((tmp_path / "p.csv").iterdir())) > 2
+
+
+@pytest.mark.parametrize("view", [lambda data: data.map(same), lambda data: data.persisted(same), with_own_encoding])
+def test_a_cluster_of_riatas_own_ends_with_the_last_dataset_on_it(view, client, files):
+    source, options = files["parquet"]
+    data = riata.open(source, engine=dask_cluster.address(client), **options)
+    own, n_rows = data.client, data.n_rows
+    last = view(data)
+    del data
+    gc.collect()
+    assert last.sum(lambda chunk: chunk.n_rows) == n_rows
+    assert own.status == "running"
+    del last
+    gc.collect()
+    assert own.status == "closed"
 
 
 def test_without_dask_one_sentence_says_what_to_install():

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_allclose
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import d2_pinball_score
 
 import riata
 from riata.cli import main
+from riata.errors import ModelWarning
 
 LEVELS, LOSS = (0.2, 0.5, 0.9), "quantile:0.2,0.5,0.9"
 
@@ -43,7 +43,7 @@ def test_each_is_what_it_is_alone(rows, fitted):
 def test_rows_in_which_they_cross_are_told(rows):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 20)), rng.normal(size=40)
-    with pytest.warns(ConvergenceWarning, match=r"quantiles cross in \d+ of 40 training rows"):
+    with pytest.warns(ModelWarning, match=r"quantiles cross in \d+ of 40 training rows"):
         model = riata.SparseRegressor(loss="quantile:0.4,0.5,0.6", alpha_ratio=0.05).fit(X, y)
     crossing = np.count_nonzero((np.diff(model.predict(X), axis=1) < -1e-9).any(axis=1))
     assert model.n_crossing_ == crossing > 0
@@ -85,5 +85,5 @@ def test_streams_and_paths_are_of_one(rows):
     with pytest.raises(riata.errors.OptionError, match="a path is of one quantile"):
         riata.path(riata.open(*rows), riata.Spec(loss=LOSS))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ModelWarning)
         assert riata.SparseRegressor(loss=LOSS, solver="online").fit(*rows).coef_.shape == (3, 6)

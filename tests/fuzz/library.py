@@ -48,8 +48,8 @@ class Library:
                 _predict(model, options["data"], options["memory"])
 
     def _try_model(self, options: dict[str, Any]) -> None:
-        from riata.model.model import load_model
         from riata.model.quality import quality
+        from riata.model.saved_model import load_model
 
         model = load_model(options["model_file"])
         if "data" in options and self._is_new(repr(model).encode(), model.coef, model.intercept):

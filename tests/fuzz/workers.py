@@ -161,5 +161,5 @@ def _import_all() -> None:
     """What the commands import when they run, once for all workers; nothing that starts a thread."""
     import riata.cli.rows
     import riata.model.predictions
-    import riata.reporting.terminal.summary
+    import riata.reporting.terminal.fit_summary
     import riata.training.train  # noqa: F401

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import riata
-from riata.model.model import load_model
+from riata.model.saved_model import load_model
 
 KINDS = {
     "levels": {"features": ["level"]},

@@ -15,7 +15,7 @@ from riata.data.folds import some_rows
 from riata.data.in_memory import InMemory
 from riata.data.row_marks import MarksGiven
 from riata.errors import DataError, OptionError
-from riata.model.model import load_model
+from riata.model.saved_model import load_model
 from riata.outcome.folds_used import FoldKind, FoldsUsed, folds_in_words
 from riata.training.selection.folds_asked import folds_asked, halves_of
 from riata.training.spec import Spec

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 import riata
 from chunked import Chunked
-from own_penalties import MCP, Tilted
+from own_penalties import MCP, Length, Tilted
 from riata import SparseClassifier, SparseRegressor
 from riata.arrays import namespace
 from riata.data.in_memory import InMemory
@@ -231,6 +231,7 @@ BAD = {
     "k": ({"alpha": None, "k": 3}, "a penalty object has a strength alpha and no k"),
     "an option of the elastic net": ({"l1_ratio": 0.5}, "l1_ratio would do nothing beside a penalty object"),
     "a limit as an object": ({"penalty": riata.penalties.Cardinality(3)}, "given as k, not as a penalty"),
+    "no sum over features": ({"penalty": Length()}, "Length is neither a sum over features"),
     "no such name": ({"penalty": "l7"}, "there is no penalty 'l7'; take 'adaptive'"),
     "a name that says otherwise": ({"penalty": "cardinality"}, "penalty 'cardinality' goes with k"),
     "no penalty at all": ({"penalty": 3.0}, "penalty must be a name or a riata.penalties.Penalty, not 3.0"),

@@ -26,7 +26,7 @@ from riata.visible_text import visible
 def profile(data: str, as_json: bool, **options: Any) -> None:
     """Show what the columns of DATA are, and which features they become: one pass."""
     from riata.engines.open import open_data
-    from riata.reporting.terminal.summary import show_profile
+    from riata.reporting.terminal.data_tables import show_profile
     from riata.training.progress import row_progress
 
     with row_progress(shows_progress(as_json)):
@@ -111,7 +111,7 @@ def statistics(
 @main.command()
 def datasets() -> None:
     """List the data sets that can stand for a path."""
-    from riata.reporting.terminal.summary import show_datasets
+    from riata.reporting.terminal.data_tables import show_datasets
 
     show_datasets()
     say_next(words("fit", "digits49", "--k", "20", "--test", "digits49:test"))

@@ -159,7 +159,7 @@ def free_file(out: Path, data: str, target: str | None) -> Path:
 def _model_in(out: Path) -> "TrainingFacts | None":
     """How the model in a file was made; None where there is no such file."""
     from riata.errors import ModelFileError
-    from riata.model.model import load_model
+    from riata.model.saved_model import load_model
 
     if not out.exists():
         return None

@@ -34,7 +34,7 @@ def scores_of(model: Any, rows: Any, test: Any) -> Scores:
 def summary_of(model: Any, scores: Scores, data: str, seconds: float) -> dict[str, Any]:
     """What is told of a fitted model, as plain values."""
     from riata.machine import peak_rss_mb
-    from riata.reporting.terminal.summary import as_dict
+    from riata.reporting.terminal.fit_summary import as_dict
 
     return as_dict(model) | {
         "data": data, "seconds": round(seconds, 3), "peak_rss_mb": peak_rss_mb(),
@@ -46,7 +46,7 @@ def summary_of(model: Any, scores: Scores, data: str, seconds: float) -> dict[st
 
 def show(model: Any, summary: dict[str, Any], scores: Scores) -> None:
     """Print the model and how good it is."""
-    from riata.reporting.terminal.summary import show_fit
+    from riata.reporting.terminal.fit_summary import show_fit
 
     words = {"train": "training rows", "test": "test rows"}
     show_fit(model, summary, {words[name]: one for name, one in scores.known.items()})

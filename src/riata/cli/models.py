@@ -48,8 +48,8 @@ def predict(
     from riata.data.out_of_core import OutOfCore
     from riata.data.remote import Remote
     from riata.model.kept_columns import beside, kept_columns
-    from riata.model.model import load_model
     from riata.model.predictions import predictions, write_parts, write_predictions
+    from riata.model.saved_model import load_model
     from riata.small_work import interpreting
     from riata.training.progress import row_progress
 
@@ -88,9 +88,9 @@ def predict(
 def evaluate(model_file: str, data: str, target: str | None, report: Path | None, as_json: bool, **how: Any) -> None:
     """Score a model on DATA."""
     from riata.data.columns.gaps import counting
-    from riata.model.model import load_model
     from riata.model.quality import ClassQuality, TargetsQuality, quality
-    from riata.reporting.terminal.summary import show_scores
+    from riata.model.saved_model import load_model
+    from riata.reporting.terminal.quality import show_scores
     from riata.small_work import interpreting
     from riata.training.progress import row_progress
 
@@ -128,8 +128,8 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
 @option("--sql", "as_sql", is_flag=True, help="Print the model as an SQL expression over the columns of a table.")
 def inspect(model_file: str, as_json: bool, as_sql: bool) -> None:
     """Show a model: its features, what was minimised, how it was trained."""
-    from riata.model.model import load_model
-    from riata.reporting.terminal.summary import show_model
+    from riata.model.saved_model import load_model
+    from riata.reporting.terminal.model_summary import show_model
 
     model = load_model(model_file)
     if as_json and as_sql:

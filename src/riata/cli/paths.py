@@ -92,7 +92,7 @@ def path(
 @json_option
 def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **options: Any) -> None:
     """Show how often the features of DATA are chosen when half of its rows are left out."""
-    from riata.reporting.terminal.summary import show_stability
+    from riata.reporting.terminal.stability_table import show_stability
     from riata.training.progress import step_progress
     from riata.training.stability import train_halves
 

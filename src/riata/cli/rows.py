@@ -9,7 +9,7 @@ import click
 from riata.cli.group import say_note
 from riata.cli.options import shows_progress
 from riata.data.target_names import joined_names
-from riata.errors import OptionError
+from riata.errors import OptionError, RiataWarning
 from riata.training.parameters import OF_OPENING, OF_SPEC, Section
 
 ANY_ROWS = [name for name, one in OF_OPENING.items() if one.section is Section.READING and len(one.commands) > 1]
@@ -129,7 +129,8 @@ class Notes:
         self._said: set[str] = set()
         self._quiet = quiet
 
-    def __call__(self, sentence: str) -> None:
+    def __call__(self, warning: RiataWarning) -> None:
+        sentence = str(warning)
         if not self._quiet and sentence not in self._said:
             self._said.add(sentence)
             say_note(sentence)

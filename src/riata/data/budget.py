@@ -53,7 +53,7 @@ def chunk_bytes(memory: int) -> int:
 
 
 def wide_chunk_bytes(memory: int, n_features: int) -> int:
-    """The same where a chunk is a part of a file, as it lies there: nothing is decoded and copied.
+    """The largest size of a chunk that is a part of a file as it lies there: nothing is decoded and copied.
 
     Sums over rows so wide that a chunk has few of them are as large as it, and to make and add them would take longer
     than to read the rows.
@@ -72,7 +72,7 @@ def block_bytes(memory: int) -> int:
 
 
 def parsed_bytes(block: int) -> int:
-    """The same where Arrow reads the file, which has up to 32 blocks at hand before they are parsed.
+    """How many bytes Arrow parses at once; it has up to 32 such blocks at hand before they are parsed.
 
     A block that is too short for a row is followed by longer ones.
     """

@@ -114,7 +114,7 @@ def _plain(chunk: Chunk) -> list[np.ndarray]:
 
 
 def left_over(chunk: Chunk) -> Any:
-    """What of the targets is left for a model when the offsets have had their part: y of a loss that sees y - z."""
+    """The targets less the offsets: what is left for a model to explain, where the loss is a function of y - z."""
     return chunk.y if chunk.offset is None else chunk.y - chunk.offset
 
 

@@ -209,7 +209,7 @@ class Encoding:
 
 
 def _beginning_with(stem: str, ordered: list[str]) -> list[str]:
-    """Those of some names, which are in order, that begin so."""
+    """The names that begin with a stem, of a list in order."""
     start = bisect_left(ordered, stem)
     return ordered[start : bisect_left(ordered, stem + chr(sys.maxunicode), start)]
 

@@ -93,7 +93,7 @@ class InMemory(Dataset):
         return self._sum(f, self._blocks)
 
     def sum_of_products(self, f: Callable[[Chunk], T]) -> T:
-        """The same, for results that are much larger than a row, each of which has to be added to the others."""
+        """The sum of f over blocks, where f gives much more than a row takes, so that few sums should be added."""
         return self._sum(f, self._long_blocks)
 
     def _sum(self, f: Callable[[Chunk], T], blocks: list[Chunk]) -> T:
@@ -114,7 +114,7 @@ class InMemory(Dataset):
 
     @cached_property
     def _long_blocks(self) -> list[Chunk]:
-        """The same, of more rows where these are long; they are views."""
+        """Blocks of more rows, as views, for `sum_of_products`."""
         X, rows = self._chunk.X, min(ROWS_OF_PRODUCTS, -(-self.n_rows // n_cores()))
         if X.sparse or not X.array.flags.c_contiguous or rows <= self._blocks[0].n_rows:
             return self._blocks

@@ -32,7 +32,7 @@ class RowNumbers:
         return self._count
 
     def append(self, values: npt.ArrayLike) -> None:
-        """Those of the next rows."""
+        """Add the numbers of the next rows."""
         part = np.ascontiguousarray(values, dtype=self.dtype)
         self._count += len(part)
         self._parts.append(part)
@@ -51,7 +51,7 @@ class RowNumbers:
             self._parts = []
 
     def run(self, start: int, stop: int) -> np.ndarray:
-        """Those of the rows from `start` up to `stop`."""
+        """The numbers of the rows from `start` up to `stop`."""
         if self._file is None:
             if len(self._parts) > 1:
                 self._parts = [np.concatenate(self._parts)]
@@ -71,7 +71,7 @@ class RowNumbers:
         return self.run(0, self._count)
 
     def __call__(self, positions: np.ndarray) -> np.ndarray:
-        """Those of the rows at these positions, which lie near each other."""
+        """The numbers of the rows at these positions, which lie near each other."""
         if len(positions) == 0:
             return np.empty(0, self.dtype)
         first = int(positions.min())

@@ -19,7 +19,7 @@ class SomeFeatures(Encoding):
 
     @classmethod
     def of(cls, encoding: Encoding, numbers: np.ndarray) -> "SomeFeatures":
-        """Those of an encoding, by increasing numbers; columns that give none of them are left out."""
+        """Some features of an encoding, by increasing numbers; columns that give none of them are not read."""
         kept, own, start, place = [], [], 0, 0
         for encoder in encoding.encoders:
             stop = start + encoder.width
@@ -35,7 +35,7 @@ class SomeFeatures(Encoding):
 
     @cached_property
     def feature_names(self) -> None:
-        """Those of hash buckets become known while rows are read: whoever chose the numbers knows them."""
+        """None: names of hash buckets become known while rows are read, and whoever chose the numbers knows them."""
         return
 
     @cached_property
@@ -44,7 +44,7 @@ class SomeFeatures(Encoding):
 
     @cached_property
     def sparse(self) -> bool:
-        """As all features of these columns are."""
+        """Whether rows are sparse: as they would be with all features of these columns."""
         return self.nonzeros < SPARSE_BELOW * sum(encoder.width for encoder in self.encoders)
 
     @property

@@ -1,7 +1,6 @@
 """Opening data in this process, on the workers of a Dask cluster, or where a Dask collection has it."""
 
 import inspect
-import weakref
 from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
@@ -22,9 +21,9 @@ from riata.errors import OptionError
 
 OWN_WORDS = """    engine : Dask client, address or "dask", optional
         Whose workers read the rows: those of a client, of the scheduler at an address such as "tcp://host:8786", or of
-        a cluster that is started on this machine ("dask") and closed with the dataset. None reads them in this process.
-        A source that is a Dask array or data frame, or a list of delayed chunks, with `target`, `weight` and `offset`
-        alike, stays on its workers, with or without an engine.
+        a cluster that is started on this machine ("dask") and closed with the last dataset on it. None reads them in
+        this process. A source that is a Dask array or data frame, or a list of delayed chunks, with `target`, `weight`
+        and `offset` alike, stays on its workers, with or without an engine.
 
     Returns
     -------
@@ -62,16 +61,10 @@ def open_data(source: Any, target: Any = None, *, engine: Any = None, **options:
         return data
     from riata.engines.dask import cluster as dask_cluster
 
-    client, own = dask_cluster.connect(engine)
-    try:
+    client = dask_cluster.connect(engine)
+    with dask_cluster.in_use(client):
         data = _on_dask(client, source, target, options)
-    except BaseException:
-        if own:
-            dask_cluster.close(client)
-        raise
     data.facts = data.facts.but(opened=opened_with(source, target, options | {"engine": client}))
-    if own:
-        weakref.finalize(data, dask_cluster.close, client)
     return data
 
 

@@ -13,7 +13,7 @@ from riata.arrays import is_device_array, to_host, unmasked
 from riata.data.dataset import Dataset
 from riata.data.offset import given_offsets, moved
 from riata.engines.open import is_distributed
-from riata.errors import OptionError
+from riata.errors import NotConvergedWarning, OptionError, RiataWarning
 from riata.estimators.attributes import attributes_of
 from riata.estimators.columns import collected, may_be_numbers, plain_target
 from riata.estimators.input_checks import with_marks
@@ -39,6 +39,10 @@ def learns_online(estimator: "SparseLinear") -> bool:
             f"partial_fit needs a solver that learns row by row, such as solver='online', not {estimator.solver!r}"
         )
     return True
+
+
+class EstimatorNotConverged(NotConvergedWarning, ConvergenceWarning):
+    """A fit stopped before its tolerance, as scikit-learn says it."""
 
 
 class SparseLinear(SelectorMixin, TakesRows):
@@ -122,12 +126,12 @@ class SparseLinear(SelectorMixin, TakesRows):
         data = self._dataset(X, y, sample_weight, **offsets)
         data = with_marks(data, X, sample_weight, **marks)
         self._fitted_to_columns = not (isinstance(X, Dataset) or is_distributed(X))
-        sentences: list[str] = []
+        notes: list[RiataWarning] = []
         others = self._validation(validation, data)
         with interpreting_if_small(data, spec, IN_PYTHON):
-            trained = train(data, spec, validation=others, warn=sentences.append)
-        for sentence in sentences:
-            warn_user(sentence, ConvergenceWarning)
+            trained = train(data, spec, validation=others, warn=notes.append)
+        for note in notes:
+            warn_user(EstimatorNotConverged(*note.args) if isinstance(note, NotConvergedWarning) else note)
         self._take_over(trained)
         if trained.learner is not None:
             self._learner = trained.learner

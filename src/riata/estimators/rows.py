@@ -24,7 +24,7 @@ from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
 from riata.engines.cuda.transfers import HERE, place_named
 from riata.engines.known_rows import has_columns
 from riata.engines.open import is_distributed, open_data
-from riata.errors import DataError, OptionError
+from riata.errors import DataError, DataWarning, OptionError
 from riata.estimators.columns import (
     checked_values,
     collected,
@@ -256,4 +256,4 @@ def _warn_of_columns(left_out: dict[str, str]) -> None:
     why = ", ".join(f"{name!r} {reason}" for name, reason in list(left_out.items())[:MOST_WARNED])
     more = f" and {len(left_out) - MOST_WARNED} more" if len(left_out) > MOST_WARNED else ""
     were = "1 column was" if len(left_out) == 1 else f"{len(left_out)} columns were"
-    warn_user(f"{were} left out: {why}{more}; see profile_.notes")
+    warn_user(DataWarning(f"{were} left out: {why}{more}; see profile_.notes"))

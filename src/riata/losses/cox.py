@@ -113,7 +113,7 @@ class Cox(CoupledLoss):
 
 
 class Efron(Cox):
-    """The same, where the events of one time leave one after the other (Efron, 1977)."""
+    """The partial likelihood where the events of one time leave one after the other (Efron, 1977)."""
 
     name = "cox-efron"
     efron = True
@@ -229,7 +229,7 @@ def _breslow(at_risk: np.ndarray, dying: np.ndarray, deaths: np.ndarray, counts:
 
 
 def _efron(at_risk: np.ndarray, dying: np.ndarray, deaths: np.ndarray, counts: np.ndarray) -> Hazards:
-    """The same, a term for every event of a slot: the l-th of m has a share of 1 - l / m of the dying beside it."""
+    """The hazards of slots with events: beside the l-th of m events a share of 1 - l / m of the dying is at risk."""
     m = counts.astype(np.int64)
     slot, first = np.repeat(np.arange(len(m)), m), np.cumsum(m) - m
     share = 1.0 - (np.arange(len(slot)) - first[slot]) / m[slot]

@@ -52,7 +52,7 @@ def normal_cdf(z: Array) -> Array:
 
 
 def _series(coefficients: tuple[float, ...], s: Array) -> Array:
-    """By Clenshaw's recurrence."""
+    """The sum of a Chebyshev series, by Clenshaw's recurrence."""
     t = 1.0 - 2.0 * REACH / (s + REACH)  # also where s is infinite
     ahead, here = 0.0 * t, 0.0 * t
     for c in coefficients[:0:-1]:

@@ -37,7 +37,7 @@ class MarginsOfClasses:
 
     @classmethod
     def of(cls, rows: Rows, n_classes: int) -> "MarginsOfClasses":
-        """Those of some rows."""
+        """The margins of some rows."""
         few = cls(n_classes, rows)
         return few if len(rows.z) <= FEW_ROWS else few.on_nodes()
 
@@ -50,7 +50,7 @@ class MarginsOfClasses:
         return MarginsOfClasses(self.n_classes, None, grid, one.beyond + two.beyond)
 
     def on_nodes(self) -> "MarginsOfClasses":
-        """The same on the grid."""
+        """These margins on the grid, which takes no more memory for more rows."""
         if self.rows is None:
             return self
         z, weight, place = self.rows

@@ -68,7 +68,7 @@ class Ordinal(CoupledLoss):
         return self.link.of_number
 
     def of_classes(self, n_classes: int) -> Loss:
-        """Of two it is the logistic loss."""
+        """The loss of so many classes: of two it is the logistic one."""
         return Logistic() if n_classes == 2 else Ordinal(n_classes, self.order)
 
     def sums(self, y: Array, z: Array, weight: Array) -> MarginsOfClasses:

@@ -64,11 +64,11 @@ class SeveralMargins(Loss):
         return False
 
     def centred(self, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of coefficients and intercepts with the same loss everywhere, the ones of least squares: these, or others."""
+        """The coefficients and intercepts of least squares among all that have the same loss in every row."""
         return w, b
 
     def newton_curvature(self, y: Array, z: Array) -> tuple[Array, Array | None]:
-        """The same for Newton steps: no step of a row by itself leads farther than 1 / `least_share`."""
+        """The curvature for Newton steps: no step of a row by itself leads farther than 1 / `least_share`."""
         d, r = self.row_curvature(y, z)
         if not self.least_share:
             return d, r
@@ -77,6 +77,6 @@ class SeveralMargins(Loss):
         return (d if r is None else xp.maximum(d, r * r + FLAT)), r
 
     def second_derivative(self, y: Array, z: Array) -> Array:
-        """Of each margin alone."""
+        """The second derivative in each margin alone."""
         d, r = self.row_curvature(y, z)
         return d if r is None else d - r * r

@@ -35,7 +35,7 @@ class Softmax(SeveralMargins):
         self.n_outputs = n_outputs
 
     def of_classes(self, n_classes: int) -> Loss:
-        """With a margin for each; two need one between them."""
+        """The loss of so many classes, with a margin for each; two need only one between them."""
         return Logistic() if n_classes == 2 else Softmax(n_classes)
 
     def value(self, y: Array, z: Array) -> Array:

@@ -44,7 +44,7 @@ class Squared(Loss):
         return mean_y
 
     def deviance(self, mean_losses: np.ndarray, n_rows: int) -> np.ndarray:
-        """Of normal noise whose variance is estimated too: n log(mean squared error)."""
+        """The deviance of normal noise whose variance is estimated, too: n log(mean squared error)."""
         errors = 2.0 * mean_losses
         deviances: np.ndarray = n_rows * np.log(np.maximum(errors, max(ZERO_ERROR * errors[0], 1e-300)))
         return deviances

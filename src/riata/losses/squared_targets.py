@@ -55,7 +55,7 @@ class SquaredTargets(SeveralMargins):
         return Balanced(1.0, 0.0, -by_b, rise - float(by_b @ (constant + 0.5 * by_b)))
 
     def deviance(self, mean_losses: np.ndarray, n_rows: int) -> np.ndarray:
-        """Of normal noise, alike in all targets, whose variance is estimated too: n K log(mean squared error)."""
+        """The deviance of noise alike in K targets, of estimated variance: n K log(mean squared error)."""
         errors = self.score_factor * mean_losses
         least = max(ZERO_ERROR * errors[0], 1e-300)
         deviances: np.ndarray = n_rows * self.n_outputs * np.log(np.maximum(errors, least))

@@ -147,8 +147,10 @@ class Matrix(ABC):
         total, y_mean, y_squares = target_moments(y, weight)
         mean = self.slopes(weight) / total
         cross, off, squares = self.sums(mean, weight * (y - y_mean), weight)
-        squares = np.maximum(squares - off**2 / total, 0.0)
-        return Moments(total, mean + off / total, squares, cross, y_mean, y_squares)
+        shift = off / total
+        mean += shift  # in place: of very many columns each copy counts
+        squares -= np.divide(np.square(off, out=shift), total, out=shift)
+        return Moments(total, mean, np.maximum(squares, 0.0, out=squares), cross, y_mean, y_squares)
 
     def products(self, weight: Array, left: np.ndarray, right: np.ndarray) -> Products:
         """Weighted products of columns `left` with columns `right`; it is half the work where the two are one array."""
@@ -201,11 +203,11 @@ class Matrix(ABC):
         return np.zeros(self.shape[1], dtype=np.intp)
 
     def without_rare(self, least: int) -> "Matrix":
-        """Without the entries of columns that have fewer, where it is known that zeros are not stored."""
+        """The rows without the entries of columns with fewer than `least`; as they are where zeros may be stored."""
         return self
 
     def stored_less(self, shift: np.ndarray) -> "Matrix":
-        """With `shift` subtracted from stored entries: right for columns without zeros, or whose shift is 0."""
+        """The rows less `shift` where entries are stored: right for columns without zeros, or whose shift is 0."""
         raise NotImplementedError  # where `stored_in_columns` counts nothing, there is nothing to shift
 
     def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "Matrix":

@@ -59,7 +59,7 @@ class Moments:
         )
 
     def __iadd__(self, other: "Moments") -> "Moments":
-        """The same, to the bit, in the arrays of this one: of millions of columns each copy counts."""
+        """The sum, to the bit, in the arrays of this one: of millions of columns each copy counts."""
         both = Merge.of(self.weight, other.weight)
         shift, y_shift = other.mean - self.mean, other.y_mean - self.y_mean
         mean, squares, cross = self.mean, self.squares, self.cross
@@ -74,7 +74,7 @@ class Moments:
         )  # fmt: skip
 
     def of(self, columns: np.ndarray) -> "Moments":
-        """Those of some columns."""
+        """The moments of some columns."""
         return replace(self, mean=self.mean[columns], squares=self.squares[columns], cross=self.cross[columns])
 
     @property

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from riata.data.chunk import Chunk
-from riata.data.columns.names import Names
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.offset import Offset, given_offsets, moved
@@ -21,9 +20,10 @@ from riata.engines.open import open_data
 from riata.errors import DataError, OptionError
 from riata.losses import LINKS, Link, Loss, loss_of, ordinal_link, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
+from riata.model.columns_of_features import columns_of_features
 from riata.model.decisions import decide
 from riata.model.hazard import BaselineHazard, given_strata
-from riata.model.model_file import the_document_in, write_document
+from riata.model.model_file import write_document
 from riata.model.model_words import in_a_line, in_lines
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
@@ -276,14 +276,8 @@ class Model:
 
         Parameters
         ----------
-        X : path, table, Dataset or array
-            The rows: of a path, a table or a dataset the model's own encoding makes features; an array has the columns
-            of the fit, or those that are named.
-        feature_names : sequence of str, optional
-            The names of the columns of an array, which may then be in any order and among others.
-        offset, exposure : array, optional
-            A number for each row of an array, where the rows of the fit had one: without it they count as rows of
-            offset 0, which is an exposure of 1. A table has its column.
+        X, feature_names, offset, exposure :
+            As `predict` takes them.
 
         Returns
         -------
@@ -306,7 +300,7 @@ class Model:
         X = X if hasattr(X, "shape") else np.asarray(X)
         if len(X.shape) != 2:
             raise DataError(f"X must have two dimensions, rows and columns, not {len(X.shape)}")
-        z = self._margins(X, self._columns(X.shape[1], feature_names))
+        z = self._margins(X, columns_of_features(self, X.shape[1], feature_names))
         return moved(z, given_offsets(offset, exposure, len(z), self.offset is not None))
 
     def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
@@ -391,7 +385,7 @@ class Model:
         >>> model.columns_in(riata.open(X, X[:, 1])).tolist()
         [1]
         """
-        return self._columns(data.n_features, data.feature_names)
+        return columns_of_features(self, data.n_features, data.feature_names)
 
     @property
     def _offsets_differ(self) -> str:
@@ -460,15 +454,10 @@ class Model:
 
         Parameters
         ----------
-        X : path, table, Dataset or array
-            The rows: of a path, a table or a dataset the model's own encoding makes features; an array has the columns
-            of the fit, or those that are named.
+        X, feature_names, offset :
+            As `predict` takes them.
         times : float or array
             By which times.
-        feature_names : sequence of str, optional
-            The names of the columns of an array, which may then be in any order and among others.
-        offset : array, optional
-            A number for each row of an array, where the rows of the fit had one.
         strata : array, optional
             A label for each row, for the hazards of their strata; without them it is that of all together.
 
@@ -522,14 +511,8 @@ class Model:
 
         Parameters
         ----------
-        X : path, table, Dataset or array
-            The rows: of a path, a table or a dataset the model's own encoding makes features; an array has the columns
-            of the fit, or those that are named.
-        feature_names : sequence of str, optional
-            The names of the columns of an array, which may then be in any order and among others.
-        offset, exposure : array, optional
-            A number for each row of an array, where the rows of the fit had one: without it they count as rows of
-            offset 0, which is an exposure of 1. A table has its column.
+        X, feature_names, offset, exposure :
+            As `predict` takes them.
 
         Returns
         -------
@@ -555,14 +538,8 @@ class Model:
 
         Parameters
         ----------
-        X : path, table, Dataset or array
-            The rows: of a path, a table or a dataset the model's own encoding makes features; an array has the columns
-            of the fit, or those that are named.
-        feature_names : sequence of str, optional
-            The names of the columns of an array, which may then be in any order and among others.
-        offset, exposure : array, optional
-            A number for each row of an array, where the rows of the fit had one: without it they count as rows of
-            offset 0, which is an exposure of 1. A table has its column.
+        X, feature_names, offset, exposure :
+            As `predict` takes them.
 
         Returns
         -------
@@ -621,29 +598,6 @@ class Model:
         found = scores[names[self.task] if loss.level is None and not loss.levels else "d2_pinball"]
         return np.nan if found is None else found
 
-    def _columns(self, n_columns: int, feature_names: Sequence[str] | None) -> np.ndarray:
-        """The number of each of the model's features among the columns of other data, found by name or by position."""
-        if feature_names is None:
-            if n_columns != self.n_features:
-                raise DataError(f"the data has {n_columns} columns, the model was fitted to {self.n_features}")
-            return np.asarray(self.indices, dtype=np.intp)
-        if self.normalize == "rows" and n_columns != self.n_features:
-            raise DataError(
-                f"rows are divided by their norms, which needs exactly the {self.n_features} columns of the fit, and "
-                f"there are {n_columns}"
-            )
-        find: Callable[[str], int | None]
-        if isinstance(feature_names, Names):
-            find = feature_names.find
-        else:
-            find = {name: j for j, name in enumerate(feature_names)}.get
-        places = {name: find(name) for name in self.names}
-        missing = [name for name, place in places.items() if place is None]
-        if missing:
-            others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-            raise DataError(f"the data has no column {missing[0]!r}{others}, which the model needs")
-        return np.array([places[name] for name in self.names], dtype=np.intp)
-
     def save(self, path: str | Path) -> None:
         """Write the model as JSON that a person can read; the file appears complete or not at all.
 
@@ -652,70 +606,9 @@ class Model:
         path : str or Path
             The file, which `riata.load_model` (see the example there) and the commands read.
         """
-        features = [
-            {"name": name, "column": column, "coef": self.coef[:, j].tolist(), "deviation": deviation}
-            for j, (name, column, deviation) in enumerate(zip(self.names, self.indices, self.deviations, strict=True))
-        ]
-        content = vars(self) | {"features": features, "intercept": self.intercept.tolist()}
-        content["training"] = self.training.to_json()
-        content["hazard"] = self.hazard and self.hazard.to_json()
-        content["cutpoints"] = None if self.cutpoints is None else self.cutpoints.tolist()
-        unknown = [name for name in ("threshold", "hazard", "targets", "cutpoints") if content[name] is None]
-        for name in ("names", "indices", "coef", "deviations", *unknown):
-            del content[name]
-        write_document(content, path)
+        from riata.model.saved_model import document_of
 
-
-def load_model(path: str | Path) -> Model:
-    """The model in a file that `Model.save` or `riata fit` wrote. Nothing in it is executed.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    Model
-        The model as it was saved.
-
-    Examples
-    --------
-    >>> import os, tempfile, numpy as np, riata
-    >>> X = np.random.default_rng(0).normal(size=(100, 20))
-    >>> model = riata.SparseRegressor(k=2).fit(X, 3 * X[:, 4] - X[:, 7]).to_model()
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "model.json")
-    ...     model.save(path)
-    ...     loaded = riata.load_model(path)
-    >>> loaded.names, bool((loaded.predict(X) == model.predict(X)).all())
-    (['x4', 'x7'], True)
-    """
-    with the_document_in(path) as document:
-        features = document["features"]
-        intercept = np.array(document["intercept"], dtype=float)
-        coef = np.array([f["coef"] for f in features], dtype=float).reshape(len(features), len(intercept)).T
-        return Model(
-            **{key: document[key] for key in ("task", "loss", "objective", "classes", "n_features", "normalize")},
-            names=[f["name"] for f in features],
-            indices=[int(f["column"]) for f in features],
-            coef=coef,
-            deviations=[float(f["deviation"]) for f in features],
-            intercept=intercept,
-            encoding=document.get("encoding"),
-            training=TrainingFacts.from_json(document["training"]),
-            link=_link_in(document),
-            threshold=document.get("threshold"),
-            targets=document.get("targets"),
-            cutpoints=np.array(document["cutpoints"], dtype=float) if "cutpoints" in document else None,
-            hazard=BaselineHazard.from_json(document["hazard"]) if "hazard" in document else None,
-        )
-
-
-def _link_in(document: dict[str, Any]) -> str:
-    """The link that a model's file names; older files name only a loss, one of riata's own."""
-    link = document.get("link")
-    return (loss_of(document["loss"]).link if link is None else LINKS[link]).name
+        write_document(document_of(self), path)
 
 
 def _by_margin(z: np.ndarray) -> np.ndarray:

@@ -105,7 +105,7 @@ def _faults_of_encoding(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _levels(document: dict[str, Any]) -> tuple[float, ...]:
-    """Of several quantiles."""
+    """The levels of several quantiles that a loss names."""
     loss = known_loss(document["loss"]) if isinstance(document["loss"], str) else None
     return () if loss is None else loss.levels
 

@@ -23,7 +23,7 @@ def in_a_line(model: "Model") -> str:
 
 
 def in_lines(model: "Model") -> str:
-    """The same, with a line for each feature, largest effects first, and one for the intercepts."""
+    """The model in words, with a line for each feature, largest effects first, and one for the intercepts."""
     rows = [(visible(name), coef) for name, coef, _ in model.ranked[:MOST_LINES]]
     rows.append(("intercept", model.intercept))
     width = max(len(name) for name, _ in rows)

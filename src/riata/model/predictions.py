@@ -63,7 +63,7 @@ def write_parts(model: Model, data: Remote, folder: Path, for_spreadsheets: bool
 
 
 def write_predictions(tables: Iterable[pa.Table], out: Path | None, for_spreadsheets: bool = False) -> None:
-    """To a CSV or Parquet file, complete or not at all; to standard output as CSV where `out` is None.
+    """Write predictions to a CSV or Parquet file, complete or not at all; where `out` is None, print them as CSV.
 
     A file `for_spreadsheets` has no label that one of these programs would take for a formula and compute.
     """

@@ -44,7 +44,7 @@ class Problem:
 
     @cached_property
     def strengths(self) -> Strengths:
-        """Of all features, for solvers that need an elastic net."""
+        """The strengths of all features, for solvers that need an elastic net."""
         strengths = self.penalty.strengths(self.n_coefficients)
         if strengths is None:
             raise OptionError(f"this solver needs an elastic net, not {self.penalty!r}")

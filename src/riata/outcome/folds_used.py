@@ -35,7 +35,7 @@ class FoldsUsed:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "FoldsUsed | None":
-        """The same again; None for a kind that a later version may have written."""
+        """The folds that `to_json` wrote; None for a kind that a later version may have written."""
         if plain.get("kind") not in [kind.value for kind in FoldKind]:
             return None
         known = {one.name: plain[one.name] for one in fields(cls) if one.name in plain}
@@ -44,7 +44,7 @@ class FoldsUsed:
 
 
 def folds_in_words(used: FoldsUsed) -> str:
-    """Such as "5 folds by customer"."""
+    """The folds in words, such as "5 folds by customer"."""
     n = f"{used.count} folds"
     alike = ", stratified by class" if used.stratified else ""
     match used.kind:

@@ -54,7 +54,7 @@ class SwapOptimal:
 
 @dataclass(frozen=True)
 class SwapOptimalPath:
-    """The same for the models of every size up to k."""
+    """No swap improves the models of any size up to k."""
 
     reason: ClassVar = StopReason.SWAP_OPTIMAL
     counted: str = "features"  # or "groups"

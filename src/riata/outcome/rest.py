@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rest:
-    """Of features outside, with a coefficient of 0: how many would enter, and how much all of them could gain."""
+    """The features outside of a fit: how many of them would enter, and how much all of them could gain."""
 
     n_candidates: int
     n_others: int
@@ -14,7 +14,7 @@ class Rest:
     gap: float | None = None  # over all features, relative to the empty model's loss
 
     def in_words(self) -> str:
-        """The same as a sentence."""
+        """What is known of them, in a sentence."""
         of = f"the fit is over {self.n_candidates:,} candidates"
         if not self.n_others:
             return f"{of}, which are all features"

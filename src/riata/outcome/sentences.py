@@ -63,7 +63,7 @@ def why(stop: Stop) -> str:
 
 
 def why_all(stops: Sequence[Stop]) -> str:
-    """The same for fits of several classes: what they share said once, and one sentence where there are many."""
+    """Why the fits of several classes stopped: what they share is said once, and one sentence where there are many."""
     said = sorted({why(stop) for stop in stops})
     if len(said) == 1:
         return said[0]
@@ -172,7 +172,7 @@ def how_much_better(bound: Bound) -> str:
 
 
 def all_bounds(bounds: Sequence[Bound | None]) -> str | None:
-    """The same for several classes, what they share said once and the loosest of many; None where there is no bound."""
+    """The bounds of several classes: what they share once, of many the loosest; None where there is no bound."""
     known = [bound for bound in bounds if bound is not None]
     said = sorted({how_much_better(bound) for bound in known})
     if len(said) > 1 and all(isinstance(bound, NoBound) for bound in known):

@@ -29,7 +29,7 @@ class Cardinality(Penalty):
 
     @property
     def choices_in(self) -> np.ndarray:
-        """Those of what k counts, features here, that are always in."""
+        """The features that are always in, of those that k would count."""
         return np.empty(0, dtype=np.int64) if self.always_in is None else self.always_in
 
     def n_choices(self, n_features: int) -> int:
@@ -85,7 +85,10 @@ def hard_threshold(v: np.ndarray, k: int) -> np.ndarray:
     """The k entries of largest magnitude, zero elsewhere; of equal magnitudes the first are kept."""
     if k >= len(v):
         return v.copy()
-    kept = np.argsort(-np.abs(v), kind="stable")[:k]
+    size = np.abs(v)
+    least = np.partition(size, len(v) - k)[len(v) - k] if k else np.inf
+    larger = np.flatnonzero(size > least)
+    kept = np.concatenate([larger, np.flatnonzero(size == least)[: k - len(larger)]])
     out = np.zeros_like(v)
     out[kept] = v[kept]
     return out

@@ -29,16 +29,16 @@ class Strengths(NamedTuple):
     upper: np.ndarray  # 0 or above
 
     def of(self, features: np.ndarray) -> "Strengths":
-        """Those of some features."""
+        """The strengths of some features."""
         return Strengths(*(strength[features] for strength in self))
 
 
 class Penalty(ABC):
     """The base of all penalties, and of your own: a function of the coefficients. A constraint is 0 or infinite.
 
-    One that is a sum over the features derives from `riata.penalties.SeparablePenalty`, and three functions of arrays
-    are enough. The page docs/own-objects.md shows how to write, test and use one. Solvers name the properties they
-    need, and `has` names those of a penalty; `riata.solvers.capabilities` lists them.
+    One of your own is a sum over the features: it derives from `riata.penalties.SeparablePenalty`, and three functions
+    of arrays are enough. The page docs/own-objects.md shows how to write, test and use one. Solvers name the properties
+    they need, and `has` names those of a penalty; `riata.solvers.capabilities` lists them.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Penalty(ABC):
         raise OptionError(f"{type(self).__name__} has no strength alpha to set: give it a field alpha, or a method at")
 
     def within(self, lower: Numbers, upper: Numbers) -> "Penalty":
-        """The same between these bounds of each coefficient, and infinite elsewhere; here there are none."""
+        """The penalty between these bounds of each coefficient, infinite elsewhere; most penalties take none."""
         if np.all(np.isneginf(lower)) and np.all(np.isposinf(upper)):
             return self
         raise OptionError(f"{type(self).__name__} has no bounds on coefficients")
@@ -172,7 +172,7 @@ class SeparablePenalty(Penalty):
         raise NotImplementedError(f"{type(self).__name__} has no conjugate")
 
     def dual_bound(self, w: np.ndarray, slope: np.ndarray, moving: np.ndarray, rise: float) -> tuple[float, float]:
-        """With slopes as they are, or shrunk to the thresholds; every feature has a penalty."""
+        """The better bound of slopes as they are and of slopes shrunk to the thresholds; all features are penalised."""
         shares = (1.0, FEASIBLE / max(1.0, largest_ratio(self.pull(slope), self.threshold(len(slope)))))
         return max(float(-share * rise - np.sum(self.conjugates(-share * slope))) for share in shares), 0.0
 

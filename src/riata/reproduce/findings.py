@@ -49,7 +49,7 @@ class Point:
 
     @property
     def share(self) -> float:
-        """Of weights that are not zero: what the paper calls sparsity."""
+        """The share of weights that are not zero: what the paper calls sparsity."""
         return self.features / self.n_features
 
     @property

@@ -34,7 +34,7 @@ NOT_MEASURED = Found(UNKNOWN, "This run has no cells that would tell.")
 
 
 def verdict(trues: Iterable[bool]) -> str:
-    """Of a sentence that says several things."""
+    """The verdict on a sentence that says several things, each of them true or not."""
     trues = list(trues)
     if not trues:
         return UNKNOWN

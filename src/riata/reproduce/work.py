@@ -60,7 +60,7 @@ def _results(cells: list[Cell], rows: Rows) -> Iterator[tuple[Cell, dict[str, An
 
 
 def _begin(rows: Rows) -> None:
-    """In a worker, before its first cell."""
+    """Prepare a worker for its first cell."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear: a fit would end with half a model
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _rows.append(rows)

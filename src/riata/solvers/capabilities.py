@@ -3,7 +3,7 @@ have, and one function compares.
 
 Of a penalty (`Penalty.has`):
     "separable step"    the minimiser in one coordinate, and the optimality condition there
-    "block step"        the same for groups of coordinates
+    "block step"        the same for groups of coordinates, which is that of the group Lasso
     "strengths"         l1 and l2 of every feature, as compiled loops take them
     "dual bound"        a conjugate, which certifies a gap where there are no strengths
     "cardinality"       a number k of features, or of groups of them

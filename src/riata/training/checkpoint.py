@@ -21,7 +21,7 @@ from riata.data.dataset import Dataset
 from riata.data.formats.damage import DAMAGE
 from riata.data.remote import Remote
 from riata.engines.cuda.on_device import OnDevice
-from riata.errors import CheckpointError, OutputError
+from riata.errors import CheckpointError, OutputError, OutputWarning
 from riata.files import reason, remove_stale, replacing
 from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
@@ -52,7 +52,7 @@ class Checkpoints:
             self._write(saved)
         except OSError as error:
             told = error if isinstance(error, OutputError) else f"cannot write {self.folder}: {reason(error)}"
-            warn_user(f"this checkpoint is left out, and the fit goes on: {told}")
+            warn_user(OutputWarning(f"this checkpoint is left out, and the fit goes on: {told}"))
         self._last = time.monotonic()
 
     def _write(self, saved: Saved) -> None:

@@ -58,11 +58,32 @@ def _check_threshold(spec: Spec, task: str) -> None:
 
 def check_spec(spec: Spec, n_features: int) -> None:
     """Refuse what makes no sense, one sentence each."""
-    given = [name for name in ("k", "alpha", "alpha_ratio") if getattr(spec, name) is not None]
-    solver, most = SOLVERS[spec.solver_name], spec.n_choices(n_features)
     _check_numbers(spec)
-    idle = [name for name in ("batch", "step", "order", "max_steps") if getattr(spec, name) is not None]
+    solver = SOLVERS[spec.solver_name]
     checks = [
+        *_strength_checks(spec, n_features),
+        *penalty_checks(spec),
+        *factor_checks(spec, n_features),
+        ((spec.nonnegative or spec.bounds is not None) and spec.k is not None,
+         f"solver {spec.solver_name!r} has no bounds or nonnegative; take alpha and solver 'exact'"),
+        *_capability_checks(of_coefficients(spec, n_features), solver),
+        *_step_checks(spec, solver),
+        *_certify_checks(spec),
+        *_ending_checks(spec, solver, n_features),
+        *_checkpoint_checks(spec, solver),
+        (spec.rounds and spec.l1_ratio < 1, "rounds halve an L1 penalty, as in the paper: leave l1_ratio at 1"),
+        (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
+    ]  # fmt: skip
+    for wrong, sentence in checks:
+        if wrong:
+            raise OptionError(sentence)
+
+
+def _strength_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
+    """Whether k, alpha and what goes with each of them say how sparse the model is to be."""
+    given = [name for name in ("k", "alpha", "alpha_ratio") if getattr(spec, name) is not None]
+    most = spec.n_choices(n_features)
+    return [
         (len(given) > 1, f"give one of k, alpha and alpha_ratio, not {' and '.join(given)}"),
         (spec.k is not None and not _whole(spec.k), f"k must be a whole number or 'auto', not {spec.k!r}"),
         (_whole(spec.k) and not 1 <= spec.k <= most,
@@ -77,11 +98,13 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
-        *penalty_checks(spec),
-        *factor_checks(spec, n_features),
-        ((spec.nonnegative or spec.bounds is not None) and spec.k is not None,
-         f"solver {spec.solver_name!r} has no bounds or nonnegative; take alpha and solver 'exact'"),
-        *_capability_checks(of_coefficients(spec, n_features), solver),
+    ]  # fmt: skip
+
+
+def _step_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
+    """Whether options of steps and passes are what they should be, and the solver takes steps."""
+    idle = [name for name in ("batch", "step", "order", "max_steps") if getattr(spec, name) is not None]
+    return [
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
          f"batch must be a positive whole number or 'full', not {spec.batch!r}"),
@@ -89,7 +112,12 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"{' and '.join(idle)} would do nothing: solver {spec.solver_name!r} takes no steps on single rows"),
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
-        *_certify_checks(spec),
+    ]  # fmt: skip
+
+
+def _ending_checks(spec: Spec, solver: Solver, n_features: int) -> list[tuple[bool, str]]:
+    """Whether the fit can end where it is to, and what it keeps on the way has room."""
+    return [
         (not _share_or_auto(spec.debias),
          f"debias must be a share of the way between 0 and 1, or 'auto', not {spec.debias!r}"),
         (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
@@ -99,18 +127,18 @@ def check_spec(spec: Spec, n_features: int) -> None:
          "solver 'sketch'"),
         (spec.half_life is not None and not 0 < spec.half_life < np.inf,
          f"half_life must be positive, not {spec.half_life}"),
+    ]  # fmt: skip
+
+
+def _checkpoint_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
+    """Whether there is a folder to resume from, and the solver has checkpoints."""
+    return [
         (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
         (spec.checkpoint is not None and not (solver.saves or solver.method),
          f"solver {spec.solver_name!r} has no checkpoints; take one of {', '.join(SAVING)}"),
-        (spec.checkpoint is not None and spec.groups is not None and spec.k is not None
-         and (spec.certify is None or spec.certify is False),
+        (spec.checkpoint is not None and spec.groups is not None and spec.k is not None and not spec.certifies,
          "k groups of features have no checkpoints but those of a search of all models: give certify, too"),
-        (spec.rounds and spec.l1_ratio < 1, "rounds halve an L1 penalty, as in the paper: leave l1_ratio at 1"),
-        (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
     ]  # fmt: skip
-    for wrong, sentence in checks:
-        if wrong:
-            raise OptionError(sentence)
 
 
 def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
@@ -127,7 +155,7 @@ def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
         name = f"{spec.loss_function.name!r}{_of_margins(spec.loss_function)}"
         what = "losses of one margin for each row by itself"
         return [(True, f"{asked[0]} is for {what}, and {name} is none: leave it out")]
-    if spec.certify is None or spec.certify is False:
+    if not spec.certifies:
         return []
     gap = spec.certify is True or (isinstance(spec.certify, Real) and 0 <= float(spec.certify) < 1)
     return [
@@ -251,7 +279,7 @@ def check_target_varies(data: Dataset) -> None:
 
 
 def check_varies(data: Dataset, target: Moments, name: str = "the target") -> None:
-    """The same for a target of these moments."""
+    """Refuse a target of these moments that there is nothing to learn from."""
     check_weight(target.weight)
     deviation = np.sqrt(target.y_squares / target.weight)
     size = max(abs(target.y_mean), deviation)

@@ -37,7 +37,7 @@ class ClassMoments:
         return n_classes > 2 and bool(self._weights.all()) and 8 * n_classes * n_columns <= room
 
     def of(self, position: int, target_only: bool) -> Moments:
-        """Those of one class against the rest; without columns, if only the target counts."""
+        """The moments of one class against the rest; without columns, if only the target counts."""
         moments, by_class, sums = self._of_target if target_only else self._of_all
         total, own = moments.weight, float(by_class[position])
         far = bool(np.any(FAR * moments.scale < np.abs(moments.mean)))

@@ -192,7 +192,7 @@ class _Course:
         return Saved(arrays, facts | {"history": history, "passes": record.passes, "seconds": record.seconds})
 
     def result(self, point: Iterate, record: Record, stop: Stop) -> Result:
-        """Where the run ended: at this point, of which this is the record."""
+        """The result of a run that ended at this point, of which this is the record."""
         if not self.history or self.history[-1] is not record:
             self.history.append(record)
         F = record.objective if record.objective is not None else _objective_at(self.problem, point)
@@ -200,9 +200,19 @@ class _Course:
         intercept = float(point.intercept) if np.ndim(point.intercept) == 0 else point.intercept
         gap = next((one.gap for one in reversed(self.history) if one.gap is not None), None)
         return Result(
-            point.coef, intercept, F, gap, stop, self.passes, point.steps, self.seconds, self.history,
-            point.features, bound, None if point.leads is None else point.leads(),
-        )  # fmt: skip
+            coef=point.coef,
+            intercept=intercept,
+            objective=F,
+            gap=gap,
+            stop=stop,
+            passes=self.passes,
+            steps=point.steps,
+            seconds=self.seconds,
+            history=self.history,
+            features=point.features,
+            bound=bound,
+            leads=None if point.leads is None else point.leads(),
+        )
 
 
 def history_of(resumed: Saved | None) -> list[Record]:

@@ -46,7 +46,7 @@ def with_first_fit(data: Dataset, spec: Spec) -> Spec:
 
 
 def _marginal(data: Dataset, spec: Spec) -> np.ndarray:
-    """Those of one feature at a time, up to a factor that all share: the slopes of the empty model."""
+    """Coefficients of one feature at a time, up to a factor that all share: the slopes of the empty model."""
     problem = Problem(data, spec.loss_function, spec.family.at(0.0), spec.fit_intercept)
     slopes = by_margin(empty_start(problem).at.by_w, spec.loss_function.n_outputs)
     lengths = np.sqrt(np.sum(slopes**2, axis=0))  # over the outputs, where there are several
@@ -55,7 +55,7 @@ def _marginal(data: Dataset, spec: Spec) -> np.ndarray:
 
 
 def _all_features(data: Dataset, spec: Spec, ridge: bool) -> np.ndarray:
-    """Those of all features at once, with a small ridge or without."""
+    """Coefficients of all features at once, with a small ridge or without."""
     d = data.n_features
     need = 8 * COPIES * d * d
     fits = need <= budget_for(need, spec.memory_bytes)
@@ -81,7 +81,7 @@ def _all_features(data: Dataset, spec: Spec, ridge: bool) -> np.ndarray:
 
 
 def _mean_curvature(data: Dataset, loss: Loss, spec: Spec) -> float:
-    """Of the rows, at the empty model."""
+    """The mean second derivative of the loss over the rows, at the empty model."""
     if loss.quadratic:
         return 1.0
     b = float(empty_intercept(Problem(data, loss, spec.family.at(0.0), spec.fit_intercept)))

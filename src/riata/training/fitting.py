@@ -151,22 +151,19 @@ def solver_options(spec: Spec) -> Options:
     passes = spec.max_passes
     if passes is None:
         passes = SOLVERS[spec.solver_name].max_passes if spec.max_steps is None else 10**9
+    gap = 0.0 if spec.certify is True else float(spec.certify or 0.0)
     return Options(
-        passes,
-        spec.max_steps,
-        spec.batch,
-        spec.rounds,
-        spec.step,
-        spec.order,
-        spec.seed,
-        spec.memory_bytes,
-        spec.half_life,
+        max_passes=passes,
+        max_steps=spec.max_steps,
+        batch=spec.batch,
+        rounds=spec.rounds,
+        step=spec.step,
+        order=spec.order,
+        seed=spec.seed,
+        memory=spec.memory_bytes,
+        half_life=spec.half_life,
         tol=spec.tol,
         leads=spec.polish,
-        certify=None
-        if spec.certify is None or spec.certify is False
-        else 0.0
-        if spec.certify is True
-        else float(spec.certify),
+        certify=gap if spec.certifies else None,
         certify_seconds=parse_seconds(spec.certify_time, "certify_time"),
     )

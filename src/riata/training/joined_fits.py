@@ -60,12 +60,12 @@ def joined(
         bounds=[result.bound for result in results],
     )
     return Trained(
-        spec,
-        fits[0].solver,
-        coefficients(results, data.n_features),
-        np.concatenate([np.atleast_1d(result.intercept) for result in results]),
-        max(sum(record.end_of_pass for record in result.history) for result in results),
-        classes,
+        spec=spec,
+        solver=fits[0].solver,
+        coef=coefficients(results, data.n_features),
+        intercept=np.concatenate([np.atleast_1d(result.intercept) for result in results]),
+        n_iter=max(sum(record.end_of_pass for record in result.history) for result in results),
+        classes=classes,
         feature_names=data.feature_names,
         scale=None if moments is None else moments.scale,
         mean=None if moments is None else moments.mean,

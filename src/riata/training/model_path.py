@@ -124,7 +124,7 @@ class ModelPath:
         return len(self.values)
 
     def of_sizes(self, sizes: Sequence[int]) -> "ModelPath":
-        """Of a path along every k the empty model, and those of some sizes.
+        """The empty model and the models of some sizes, of a path along every k.
 
         Parameters
         ----------

@@ -35,7 +35,7 @@ def number_by_spread(spec: Spec, data: Dataset) -> Spec:
 
 
 def number_by_rows(spec: Spec, y: Array, weight: Array) -> Spec:
-    """The same by some targets and their weights."""
+    """The spec whose loss has its number by some targets and their weights."""
     if not lacks_number(spec):
         return spec
     y = to_host(targets_alone(y))
@@ -48,7 +48,7 @@ def lacks_number(spec: Spec) -> bool:
 
 
 def _numbered(spec: Spec, data: Dataset) -> Spec:
-    """With three digits, so that the name is short; of targets that are all alike in their own unit."""
+    """The spec with three digits of the number, for a short name; the spread of targets that are all alike is 1."""
     loss = spec.loss_function
     assert isinstance(loss, NumberedLoss)
     assert loss.by_spread is not None

@@ -1,12 +1,11 @@
 """One linear function: moved, recoded, fitted or chosen along a path, and put back into what was asked for."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 
 from riata.data.dataset import Dataset
 from riata.data.folds import Folds
-from riata.errors import OptionError
+from riata.errors import DataWarning, ModelWarning, NotConvergedWarning, OptionError, OptionWarning
 from riata.outcome.proofs import NoBound
 from riata.solvers.registry import SOLVERS
 from riata.training.fitting import Fit, fit
@@ -17,8 +16,7 @@ from riata.training.recoding import numbered_or_recoded
 from riata.training.selection.asked import Search, search_of
 from riata.training.selection.fits import debiased, fit_selected
 from riata.training.spec import Spec
-
-Warn = Callable[[str], None]
+from riata.user_warnings import Warn
 
 
 def fit_margin(
@@ -33,7 +31,7 @@ def fit_margin(
     spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     if origin is not None:
         if origin.hardly_vary:
-            warn(_about_digits(data, origin.hardly_vary))
+            warn(DataWarning(_about_digits(data, origin.hardly_vary)))
         data, validation = origin.moved(data), validation and origin.moved(validation)
     if recoding is not None:
         data, validation = recoding.of(data), validation and recoding.of(validation)
@@ -58,16 +56,21 @@ def fit_margin(
         fitted = recoding.back(fitted)
     if origin is not None:
         fitted = origin.moved_back(fitted)
+    _warn_of_result(fitted, spec, warn)
+    return fitted
+
+
+def _warn_of_result(fitted: Fit, spec: Spec, warn: Warn) -> None:
+    """Warn of a tolerance that was not reached, and of a certificate that was asked for in vain."""
     if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
-        warn(f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}")
+        stopped = f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}"
+        warn(NotConvergedWarning(stopped))
     bound = fitted.result.bound
-    asked = spec.certify is not None and spec.certify is not False  # a gap of 0 is asked for, too
-    if asked and isinstance(bound, NoBound) and bound.ridge is not None:
-        warn(
+    if spec.certifies and isinstance(bound, NoBound) and bound.ridge is not None:
+        warn(ModelWarning(
             "nothing was certified: without a ridge there is no bound here to search by, as where features are "
             "combinations of others (all levels of a column are); give a small ridge, such as 0.01, or a coef_limit"
-        )
-    return fitted
+        ))  # fmt: skip
 
 
 def _about_digits(data: Dataset, columns: tuple[int, ...]) -> str:
@@ -85,7 +88,8 @@ def _of_all_at_most(spec: Spec, data: Dataset, warn: Warn) -> Spec:
     most = spec.n_choices(data.n_features)
     if not isinstance(spec.k, Integral) or not 1 <= most < int(spec.k):
         return spec
-    warn(f"k={spec.k} is more than the {most} {spec.counted} there are: the model may have all of them")
+    more = f"k={spec.k} is more than the {most} {spec.counted} there are: the model may have all of them"
+    warn(OptionWarning(more))
     return replace(spec, k=most)
 
 
@@ -94,5 +98,5 @@ def _within(search: Search, spec: Spec, data: Dataset, warn: Warn) -> Search:
     most = spec.n_choices(data.n_features)
     if not isinstance(search.k_max, int) or search.k_max <= most:
         return search
-    warn(f"there are {most} {spec.counted}: the path ends there, and not at k_max={search.k_max}")
+    warn(OptionWarning(f"there are {most} {spec.counted}: the path ends there, and not at k_max={search.k_max}"))
     return replace(search, k_max=most)

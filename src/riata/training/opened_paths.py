@@ -1,4 +1,4 @@
-"""`riata.path` and `riata.k_path`: paths of a dataset as it was opened, which `riata.training.path` makes.
+"""`riata.path` and `riata.k_path`: paths of a dataset as it was opened, which `path` and `k_paths` beside it make.
 
 A path is of one margin, that of a number, or of the second of two classes against the first; or of several that are
 fitted at once.
@@ -13,10 +13,11 @@ from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import loss_for
 from riata.training.checks import check_exposure, check_rows, check_shares
+from riata.training.k_paths import k_path_of_margin
 from riata.training.model_path import ModelPath
 from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import with_offsets
-from riata.training.path import LENGTH, k_path_of_margin, path_of_margin
+from riata.training.path import LENGTH, path_of_margin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.recoding import Recoding, numbered_or_recoded
 from riata.training.relaxing import every_share

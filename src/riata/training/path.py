@@ -1,28 +1,21 @@
-"""A path of one margin: models for falling alphas or for rising k, on all rows, the sparsest first."""
+"""A path of one margin along alpha: models for falling alphas on all rows, the sparsest first."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses.several_margins import n_features_in
-from riata.objective import Problem, gap_unit
+from riata.objective import gap_unit
 from riata.outcome.path_end import EndReason, PathEnd
-from riata.outcome.proofs import Bound, DualityGap, GlobalBound, RefittedSupports, Stationary
+from riata.outcome.proofs import DualityGap, Stationary
 from riata.outcome.stop import Stop
 from riata.solvers.convex.alpha_path import AlphaModel, PathOptions, alpha_path
 from riata.solvers.convex.judge import Judge
-from riata.solvers.subset.best_per_size import best_per_size
-from riata.solvers.subset.global_bound import Bounded
-from riata.solvers.subset.refit import Fitted, empty_model
-from riata.solvers.subset.rough_per_size import proposed_supports, refitted_in_turn, rough_per_size
-from riata.solvers.subset.size_sweeps import Made, untold
-from riata.solvers.subset.subset import MIN_GAIN
 from riata.training.checks import check_spec
 from riata.training.first_fit import with_first_fit
-from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
+from riata.training.fitting import bare_problem, with_start
 from riata.training.model_events import model_made
 from riata.training.model_path import ModelPath
 from riata.training.outputs import of_coefficients
@@ -158,15 +151,15 @@ class GrowingPath:
         worst, has_gap = float(gaps.max()), self._judge.has_gap
         reached = DualityGap(worst, tol, of_path=True) if has_gap else Stationary(worst, tol, True)
         return ModelPath(
-            "alpha",
-            self.alphas[first : self.n_models],
-            coefs,
-            intercepts,
-            losses,
-            objectives,
-            np.maximum(gaps, 0.0) if has_gap else None,
-            Stop.reached(reached),
-            self._data.passes - self._passes_before,
+            by="alpha",
+            values=self.alphas[first : self.n_models],
+            coefs=coefs,
+            intercepts=intercepts,
+            losses=losses,
+            objectives=objectives,
+            gaps=np.maximum(gaps, 0.0) if has_gap else None,
+            stop=Stop.reached(reached),
+            passes=self._data.passes - self._passes_before,
             ended=self.ended,
             n_outputs=self._spec.loss_function.n_outputs,
             copies=self._data.facts.copies,
@@ -179,73 +172,3 @@ def _checked(alphas: Sequence[float] | np.ndarray) -> np.ndarray:
     if not fine or np.any(np.diff(alphas) > 0):
         raise OptionError("alphas must be finite, zero or more, and lie from large to small")
     return alphas
-
-
-def k_path_of_margin(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
-    """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
-    passes_before = data.passes
-    spec = replace(spec, k=k_max)
-    check_spec(spec, data.n_features)
-    problem, _ = make_problem(data, spec)
-    found = best_per_size(problem, k_max, solver_options(spec), model_made)
-    models = [empty_model(problem), *found.models]
-    models += [models[-1]] * (k_max + 1 - len(models))
-    path = _along_k(problem, spec, range(len(models)), models, Stop.proved(found.proof))
-    bounds = _bounds(problem, found.bounded(), path.objectives) if bounded and found.bounded is not None else None
-    return replace(path, passes=data.passes - passes_before, bounds=bounds)
-
-
-def rough_k_path(data: Dataset, spec: Spec, sizes: Sequence[int], made: Made = untold) -> ModelPath:
-    """Good models with no features and with at most so many, at little cost and without a proof: to be scored."""
-    passes_before = data.passes
-    spec = replace(spec, k=int(sizes[-1]))
-    check_spec(spec, data.n_features)
-    problem, _ = make_problem(data, spec)
-    found = rough_per_size(problem, sizes, solver_options(spec), 2.0 * MIN_GAIN * gap_unit(problem), made)
-    stop = Stop.proved(RefittedSupports(1 if problem.loss.quadratic else 2))
-    path = _along_k(problem, spec, [0, *sizes], [empty_model(problem), *found], stop)
-    return replace(path, passes=data.passes - passes_before)
-
-
-def supports_under_ridge(data: Dataset, spec: Spec, sizes: Sequence[int], base: np.ndarray) -> list[np.ndarray]:
-    """Features for each of these sizes, chosen under the ridge of a spec; sizes beyond the base's go on from it.
-
-    A ridge keeps margins small, where the local quadratic of the empty model is near the loss.
-    """
-    problem, _ = make_problem(data, replace(spec, k=int(sizes[-1])))
-    return proposed_supports(problem, sizes, 2.0 * MIN_GAIN * gap_unit(problem), base)
-
-
-def fitted_k_path(data: Dataset, spec: Spec, supports: Mapping[int, np.ndarray], chosen_under: float) -> ModelPath:
-    """The path of these supports, by their size, fitted with the ridge of a spec."""
-    passes_before = data.passes
-    spec = replace(spec, k=max(supports))
-    check_spec(spec, data.n_features)
-    problem, _ = make_problem(data, spec)
-    found = refitted_in_turn(problem, list(supports.values()), solver_options(spec))
-    found += found[-1:] * (len(supports) - len(found))
-    path = _along_k(
-        problem, spec, [0, *supports], [empty_model(problem), *found], Stop.proved(RefittedSupports(1))
-    )  # fmt: skip
-    return replace(path, passes=data.passes - passes_before, chosen_under=chosen_under)
-
-
-def _along_k(problem: Problem, spec: Spec, sizes: Sequence[int], models: list[Fitted], stop: Stop) -> ModelPath:
-    coefs = np.zeros((len(models), problem.n_coefficients))
-    for row, model in zip(coefs, models, strict=True):
-        row[model.support] = model.coef
-    objectives = np.array([model.objective for model in models])
-    return ModelPath(
-        "k", np.array(sizes), coefs, np.array([model.intercept for model in models]),
-        objectives - [problem.penalty.value(w) for w in coefs], objectives, None, stop,
-        0.0, spec.n_choices(problem.data.n_features), ridge=spec.ridge or 0.0, n_outputs=problem.loss.n_outputs,
-    )  # fmt: skip
-
-
-def _bounds(problem: Problem, bounded: Bounded, objectives: np.ndarray) -> list[Bound]:
-    """The bound of every k, that of 0 included: the empty model is the only one."""
-    empty = float(objectives[0])
-    return [
-        GlobalBound(0, empty, empty, problem.counted),
-        *(bounded.of(problem, k, objectives[k]) for k in range(1, len(objectives))),
-    ]

@@ -4,7 +4,7 @@ from numbers import Real
 
 import numpy as np
 
-from riata.penalties import PENALTIES
+from riata.penalties import PENALTIES, GroupLasso, SeparablePenalty
 from riata.solvers.capabilities import EXACT_ONLY
 from riata.training.spec import Spec
 from riata.training.two_stages import Adaptive
@@ -90,6 +90,9 @@ def penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
         "groups": spec.groups is not None}.items() if given]  # fmt: skip
     return [
         ("cardinality" in own.has, "a number of features is given as k, not as a penalty"),
+        (not isinstance(own, SeparablePenalty) and type(own) is not GroupLasso,  # whose blocks solvers know
+         f"{type(own).__name__} is neither a sum over features, derived from riata.penalties.SeparablePenalty, nor "
+         "riata's GroupLasso: solvers take no other"),
         (spec.k is not None, f"{its_name} has a strength alpha and no k: give one of the two"),
         (bool(beside) and own is penalty,
          f"{' and '.join(beside)} would do nothing beside {its_name}: it says all of that itself"),

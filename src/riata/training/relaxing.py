@@ -96,7 +96,7 @@ def refits(data: Dataset, spec: Spec, models: Sequence[tuple[np.ndarray, Any]]) 
 def _by_newton(
     data: Dataset, spec: Spec, models: Sequence[tuple[np.ndarray, Any]]
 ) -> Iterator[tuple[np.ndarray, float]]:
-    """By Newton steps, which several supports take in the same passes as far as there is memory."""
+    """The refits by Newton steps, which several supports take in the same passes as far as there is memory."""
     supports = [np.flatnonzero(coef) for coef, _ in models]
     memory = int((spec.memory_bytes or MEMORY_UNTOLD) * SHARE_OF_CURVATURES)
     free = Problem(data, spec.loss_function, Cardinality(data.n_features), spec.fit_intercept)

@@ -50,7 +50,7 @@ class RiskSets:
 
     @classmethod
     def of_times(cls, times: np.ndarray, kind: type[Cox]) -> "RiskSets":
-        """Those of rows that are at risk from the start, up to their own times."""
+        """The risk sets of rows that are at risk from the start, up to their own times."""
 
         def coded(chunk: Chunk) -> Chunk:
             return chunk._replace(y=codes_of(to_host(chunk.y), times))

@@ -196,6 +196,11 @@ class Spec:
         return self.loss_function.n_outputs == 1 and not self.loss_function.couples_rows
 
     @property
+    def certifies(self) -> bool:
+        """Whether a certificate of the best k is asked for; a gap of 0 asks for one, too."""
+        return self.certify is not None and self.certify is not False
+
+    @property
     def counted(self) -> str:
         """What k counts."""
         of = "features" if self.groups is None else "groups of features"
@@ -260,7 +265,7 @@ class Spec:
 
     @property
     def _group_lasso(self) -> GroupLasso:
-        """Over groups of features or, where a model has several margins, of the coefficients of a feature."""
+        """The group Lasso over groups of features or, of several margins, over the coefficients of a feature."""
         lasso = GroupLasso(self.groups, self.group_ratio)
         if (n_outputs := self.loss_function.n_outputs) == 1:
             return lasso
@@ -275,7 +280,7 @@ class Spec:
 
     @property
     def limits(self) -> tuple[Numbers, Numbers]:
-        """Between which each coefficient lies, in the units of the data; bounds by name are looked up before."""
+        """The bounds of each coefficient, in the units of the data; those given by name are looked up before."""
         least = 0.0 if self.nonnegative else -np.inf
         if self.bounds is None:
             return least, np.inf

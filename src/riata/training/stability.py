@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.training.one_margin import Warn
 from riata.training.selection.stability import Stability, check_counts_features, stability_of
 from riata.training.spec import Spec
 from riata.training.train import train
-from riata.user_warnings import warn_user
+from riata.user_warnings import Warn, warn_user
 
 
 def train_halves(data: Dataset, spec: Spec, *, warn: Warn = warn_user, **options: Any) -> Stability:

@@ -1,6 +1,5 @@
 """A fit of rows as they come, until they end or Ctrl-C: of a stream, or of files that become more."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from riata.data.days import days_of_rows
 from riata.data.encoding import Encoding
 from riata.data.opening.growing import GrowingRows
 from riata.data.target import Target
-from riata.errors import OptionError
+from riata.errors import DataWarning, OptionError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
 from riata.solvers.registry import SOLVERS
@@ -23,9 +22,10 @@ from riata.training.stream_checkpoint import StreamCheckpoints, check_saving
 from riata.training.stream_history import StreamHistory
 from riata.training.streams import Learner
 from riata.training.trained import Course, Trained
+from riata.user_warnings import Warn
 
 
-def learn_stream(data: Dataset, spec: Spec, warn: Callable[[str], None]) -> Trained:
+def learn_stream(data: Dataset, spec: Spec, warn: Warn) -> Trained:
     """Learn the rows of a stream as they come, until it ends or Ctrl-C.
 
     The learner, which can go on from there, is kept in what it leaves behind.
@@ -57,12 +57,12 @@ def learn_stream(data: Dataset, spec: Spec, warn: Callable[[str], None]) -> Trai
         found = learner.trained(data.n_features, data.feature_names)
         history.note(learner, len(found.support), last=True)
     for sentence in () if saving is None else saving.notes():
-        warn(sentence)
+        warn(DataWarning(sentence))
     if learner.order.is_sorted:
-        warn(
+        warn(DataWarning(
             "the rows are sorted by class, and a stream learns most from those that come last: bring them in random "
             "order, or let a file be read more than once"
-        )
+        ))  # fmt: skip
     spec, progressive = replace(spec, loss=learner.spec.loss), learner.margins.progressive
     course = Course(
         formula=_formula(spec),

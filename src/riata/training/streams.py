@@ -229,7 +229,7 @@ class Learner:
 
     @property
     def scores_by_day(self) -> dict[str, ProgressiveScores]:
-        """The same by day, where rows have dates."""
+        """The scores by day, where rows have dates."""
         return {} if self.scores is None else self.margins.by_day.scores(swapped=self._swapped)
 
     @property
@@ -251,12 +251,12 @@ class Learner:
         for model in models:
             check_finite(model.coef, model.intercept, self.steps)
         return Trained(
-            self.spec,
-            self.spec.solver,
-            coefficients(models, n_features),
-            np.concatenate([np.atleast_1d(model.intercept) for model in models]),
-            self.steps,
-            classes,
+            spec=self.spec,
+            solver=self.spec.solver,
+            coef=coefficients(models, n_features),
+            intercept=np.concatenate([np.atleast_1d(model.intercept) for model in models]),
+            n_iter=self.steps,
+            classes=classes,
             feature_names=feature_names,
             scale=self.margins.streams[0].deviations,
             known={} if models[0].features is None else known_features(models),

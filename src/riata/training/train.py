@@ -11,7 +11,7 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
-from riata.errors import OptionError
+from riata.errors import ModelWarning, OptionError
 from riata.training.checks import (
     check_exposure,
     check_marks,
@@ -22,13 +22,13 @@ from riata.training.checks import (
     check_target_varies,
     check_width,
 )
-from riata.training.class_moments import ClassMoments
+from riata.training.classes_fit import ClassesFit
 from riata.training.coefficients import coefficients
 from riata.training.joined_fits import joined
 from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import mean_of_empty_model
-from riata.training.one_margin import Warn, fit_margin
-from riata.training.ordered_classes import cutpoints_of, in_order, with_offsets
+from riata.training.one_margin import fit_margin
+from riata.training.ordered_classes import in_order
 from riata.training.polishing import (
     all_rows,
     check_polish,
@@ -42,14 +42,14 @@ from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.risk_sets import centred, check_risks, risk_sets
 from riata.training.selection.asked import search_of
 from riata.training.selection.folds_asked import folds_asked
-from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted, with_classes
+from riata.training.several_classes import class_weights, count_classes, with_classes
 from riata.training.several_quantiles import about_crossing, n_crossing
 from riata.training.several_targets import check_same_targets, check_targets, means_of, moments_of_targets, of_targets
 from riata.training.spec import Spec
 from riata.training.stream_fit import learn_stream
 from riata.training.trained import Trained
 from riata.training.usual_loss import with_usual_loss
-from riata.user_warnings import warn_user
+from riata.user_warnings import Warn, warn_user
 
 
 def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn: Warn = warn_user) -> Trained:
@@ -64,7 +64,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     validation : Dataset, optional
         Rows that choose k or alpha, with select="validation".
     warn : callable, optional
-        What gets a sentence when a fit ends before its tolerance; by default it is a Python warning.
+        What gets a `RiataWarning` for each thing that one should know of the model; by default Python's warnings do.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def _fitted(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -
         check_same_offsets(data, validation)
         check_same_targets(data, validation)
     of_numbers = _one_margin if data.facts.targets is None else _one_margin_per_target
-    fit_margins = {"regression": of_numbers, "classification": _one_margin_per_class, "survival": _one_risk}
+    fit_margins = {"regression": of_numbers, "classification": _classes, "survival": _one_risk}
     return fit_margins[data.task](data, spec, validation, warn)
 
 
@@ -117,7 +117,7 @@ def _polished(data: Dataset, spec: Spec, warn: Warn) -> Trained:
     found = replace(_fitted(data, spec, None, warn), learner=None)  # which takes much memory
     leads = leads_of(found)
     if not len(leads.features) or (found.classes is not None and len(found.classes) > 2):
-        warn("nothing was polished: the online pass found no feature, or more than two classes")
+        warn(ModelWarning("nothing was polished: the online pass found no feature, or more than two classes"))
         return replace(found, spec=spec)
     some = rows_of(data, found, leads.features)
     second = train(some, second_fit(spec, leads), warn=warn)
@@ -159,7 +159,7 @@ def _one_margin_per_level(
     crossing = n_crossing(data, coefficients(results, data.n_features), np.array([one.intercept for one in results]))
     trained = joined(fits, data, spec, passes_before, outputs=labels)
     if crossing:
-        warn(about_crossing(data.n_rows, crossing))
+        warn(ModelWarning(about_crossing(data.n_rows, crossing)))
     return replace(trained, baseline=constants, n_crossing=crossing)
 
 
@@ -188,8 +188,8 @@ def _one_risk(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn)
     return replace(trained, baseline=None, hazard=sets.baseline(data, trained.coef[0], float(trained.intercept[0])))
 
 
-def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
-    """One class against the rest, for each of them; of two the second against the first."""
+def _classes(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
+    """A classification."""
     if data.single_pass:
         raise OptionError(
             f"solver {spec.solver_name!r} counts classes before it learns them, and these rows are read once: take "
@@ -206,39 +206,19 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
     weights = class_weights(spec.class_weight, classes, counts)
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
     folds = _folds(data, spec)
-    data = rows_seen(data, spec)
+    fits = ClassesFit(
+        data=rows_seen(data, spec),
+        spec=spec,
+        chosen_by=others,
+        folds=folds,
+        classes=classes,
+        weights=weights,
+        passes_before=passes_before,
+        warn=warn,
+    )
+    trained = fits.trained(spec.loss_function.of_classes(len(classes)))
     shares = (weight_of_each / weight_of_each.sum()).tolist()
-    loss = spec.loss_function.of_classes(len(classes))
-    if loss.n_outputs > 1:
-        fitted = fit_margin(
-            weighted(data, weights),
-            replace(spec, loss=loss),
-            None if others is None else weighted(others, weights),
-            folds,
-            warn,
-        )
-        return replace(joined([fitted], data, spec, passes_before, classes), class_count=counts, baseline=shares)
-    if loss.ordered:
-        rows, coded = with_offsets(weighted(data, weights)), replace(spec, loss=loss, fit_intercept=True)
-        chosen_by = None if others is None else with_offsets(weighted(others, weights))
-        fitted = fit_margin(rows, coded, chosen_by, folds, warn)  # an intercept keeps margins near 0
-        trained = joined([centred(fitted, data.moments.mean)], data, spec, passes_before, classes)
-        cutpoints = cutpoints_of(rows, loss, trained.coef[0], float(trained.intercept[0]))
-        return replace(trained, class_count=counts, baseline=shares, cutpoints=cutpoints)
-    if loss != spec.loss_function:
-        spec = replace(spec, loss=loss.name, shared_support=False)
-    shared = ClassMoments(data, weights)
-    moments = shared if shared.worth_sharing else None
-    fits = []
-    for position in [1] if len(classes) == 2 else range(len(classes)):
-        of_class = spec
-        if spec.checkpoint is not None:
-            of_class = replace(spec, checkpoint=Path(spec.checkpoint) / str(position))
-        rows = one_against_rest(data, position, weights, moments)
-        chosen_by = None if others is None else one_against_rest(others, position, weights)
-        of = f" ({position + 1} of {len(classes)})" if len(classes) > 2 else ""
-        fits.append(fit_margin(rows, of_class, chosen_by, folds, warn, f"{classes[position]}{of}"))
-    return replace(joined(fits, data, spec, passes_before, classes), class_count=counts, baseline=shares)
+    return replace(trained, class_count=counts, baseline=shares)
 
 
 def _folds(data: Dataset, spec: Spec) -> Folds | None:

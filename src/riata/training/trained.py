@@ -57,7 +57,7 @@ class Course:
 
     @property
     def folds(self) -> FoldsUsed | None:
-        """On which folds models were scored, the same for all margins; None where there were none."""
+        """The folds that models were scored on, the same for all margins; None where there were none."""
         choices = [one.selection.choice for one in self.searched]
         return next((one.scores.folds for one in choices if not isinstance(one, LastWithinSize)), None)
 
@@ -167,7 +167,7 @@ class Trained:
 
     @property
     def labels_of_fits(self) -> list[str]:
-        """Of which class each fit was; "" where there was one of all margins."""
+        """The class that each fit is of; "" where there is one of all margins."""
         return self.labels if self.course is None or len(self.course.stops) > 1 else [""]
 
     def names_of(self, features: np.ndarray) -> list[str]:

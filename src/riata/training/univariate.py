@@ -84,7 +84,18 @@ def single_fits(data: Dataset, spec: Spec) -> SingleFits:
     empty = float(empty_intercept(Problem(data, loss, spec.family.at(0.0))))
     scale, varies = moments.scale, moments.squares > 0.0
     ones, zeros = np.ones(data.n_features), np.zeros(data.n_features)
-    fits = SingleFits(loss, empty, moments.mean, scale, varies, empty * ones, zeros, ones, zeros, ones)
+    fits = SingleFits(
+        loss=loss,
+        empty=empty,
+        mean=moments.mean,
+        scale=scale,
+        varies=varies,
+        intercept=empty * ones,
+        slope=zeros,
+        curvature=ones,
+        centre=zeros,
+        squares=ones,
+    )
     if loss.quadratic:
         slope = np.where(varies, moments.cross / np.where(varies, moments.squares, 1.0) * scale, 0.0)
         total = moments.weight

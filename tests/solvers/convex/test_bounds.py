@@ -10,7 +10,7 @@ from problems import LAYOUTS, SMOOTH
 from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
-from riata.model.model import load_model
+from riata.model.saved_model import load_model
 from riata.objective import duality_gap, first_order, gap_unit, objective
 from riata.solvers.convex import column_copy, inner_method
 from riata.training.fitting import fit, make_problem

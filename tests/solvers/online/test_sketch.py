@@ -12,7 +12,7 @@ import riata
 from riata.data.chunk import Chunk, joined
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
-from riata.model.model import load_model
+from riata.model.saved_model import load_model
 from riata.model.scores import scores
 from riata.solvers.online.sketch import Sketch
 from riata.training.fitting import fit

@@ -20,13 +20,13 @@ class AskedCells:
 
     @property
     def number_formats(self) -> Sequence[NumberFormat]:
-        """Those in which numbers may be written, the simplest first."""
+        """The formats in which numbers may be written, the simplest first."""
         found = [one for one in NUMBER_FORMATS if self.decimal in (None, one.decimal) and one.decimal != self.thousands]
         return [one for one in found if self.thousands is None or one.thousands in ("", self.thousands)]
 
     @property
     def date_formats(self) -> Sequence[DateFormat]:
-        """Those in which dates may be written."""
+        """The formats in which dates may be written."""
         if self.dates is None:
             return DATE_FORMATS
         if "%" in self.dates:

@@ -24,7 +24,7 @@ class CellFormat(ABC):
 
     @abstractmethod
     def said(self) -> str:
-        """For a note about columns that are written so."""
+        """How cells are written in this format, for a note about such columns."""
 
     def reads(self, strings: pa.Array) -> bool:
         """Whether all strings are written so."""

@@ -42,7 +42,7 @@ class DateFormat(CellFormat):
 
     @cached_property
     def looks(self) -> re.Pattern[str]:
-        """The same to be matched with many values."""
+        """The compiled expression, to be matched with many values."""
         return re.compile(self.expression)
 
     def valid(self, strings: pa.Array) -> pa.Array:

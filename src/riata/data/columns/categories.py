@@ -60,7 +60,7 @@ class Category(Encoder):
         return Listed((*self.levels, *extra), f"{self.column}=")
 
     def narrowed(self, names: Collection[str]) -> "Category":
-        """Without levels that are not named: but which ones are rare is known only by all that are not."""
+        """The encoder of these levels alone; itself if the rare ones are asked for, which all others define."""
         n = len(self.levels)
         places = {place for name in names if (place := self._names.find(name)) is not None}
         if self.rare and n in places:
@@ -95,7 +95,7 @@ class Category(Encoder):
 
     @cached_property
     def _known_strings(self) -> pa.Array:
-        """The same, and behind them the levels that are known and no features."""
+        """The levels as Arrow has them, and behind them those that are known but are no features."""
         return string_array((*self.levels, *(self.others or ())), pa.string())
 
     @property
@@ -244,7 +244,7 @@ class CategoryLearner(Learner):
         return replace(whole, levels=(level,), others=(other, *(whole.others or ())))
 
     def explained(self, spread: float) -> Explained | None:
-        """By its features: rare levels are one group."""
+        """What the levels explain of the target; rare ones are one group."""
         return self.target_sums.explained(self._frequent(self.n_rows), Total(self.n_rows, spread))
 
     def _frequent(self, n_rows: int) -> np.ndarray:

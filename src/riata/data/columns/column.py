@@ -79,7 +79,7 @@ class Encoder(ABC):
         """Features of these rows, dense or sparse, whichever is easier to make."""
 
     def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Part:
-        """The same to be put beside others: levels by their codes alone."""
+        """Features of these rows, to be put beside those of other columns: levels by their codes alone."""
         return self.encode(columns, dtype)
 
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
@@ -109,7 +109,23 @@ class Encoder(ABC):
 
 
 class Learner(ABC):
-    """Sees a column in the first pass."""
+    """Sees a column, or an interaction of several, in the first pass."""
+
+    between = ""  # the names of the columns of an interaction; of a single column there is nothing
+
+    @property
+    def constant(self) -> bool:
+        """Whether all values are the same number, perhaps by rounding."""
+        return False
+
+    @property
+    def too_many_levels(self) -> bool:
+        """Whether a column of an interaction has more levels than are kept apart."""
+        return False
+
+    def name_of(self, columns: tuple[str, ...]) -> str:
+        """What it is called that it sees in these columns: where it is no interaction, by the first."""
+        return self.between.join(columns) if self.between else columns[0]
 
     @abstractmethod
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:

@@ -17,6 +17,8 @@ from riata.data.columns.explained import Labels
 from riata.data.columns.hashed import Levels
 from riata.scipy_later import sparse as sp
 
+CROSSED = "^"  # between the levels of columns
+
 
 @dataclass(frozen=True)
 class Combination(Levels):
@@ -60,7 +62,7 @@ class Cross(Encoder):
         return [level if level.startswith(first) else name for name, level in stripped]
 
     def factors(self) -> list[tuple[str, str] | None]:
-        """Of every feature of two columns, the names of the two that it combines; None for rare levels."""
+        """The names of the two features that each feature of two columns combines; None for rare levels."""
         first, second = self.crossed[:2]
         return [
             _taken_apart(name, f"{first}=", f"{second}=") if len(self.crossed) == 2 else None for name in self.names
@@ -89,7 +91,7 @@ class Cross(Encoder):
 
     def gives(self, names: Collection[str]) -> bool:
         if isinstance(self.inner, Levels):
-            return any(name.startswith(f"{self.crossed[0]}=") and "^" in name for name in names)
+            return any(name.startswith(f"{self.crossed[0]}=") and CROSSED in name for name in names)
         return super().gives(names)
 
     def to_json(self) -> dict[str, Any]:
@@ -116,7 +118,7 @@ def combined(names: Sequence[str], numeric: Sequence[bool], columns: Sequence[pa
         )
         for name, number, column in zip(names, numeric, columns, strict=True)
     ]
-    return pc.binary_join_element_wise(*parts, string_scalar("^"))
+    return pc.binary_join_element_wise(*parts, string_scalar(CROSSED))
 
 
 def _levels(column: pa.Array, name: str, number: bool) -> pa.Array:
@@ -127,6 +129,8 @@ def _levels(column: pa.Array, name: str, number: bool) -> pa.Array:
 
 class CrossLearner(Learner):
     """Shows the combined levels of several columns to a learner of categories."""
+
+    between = CROSSED
 
     def __init__(self, crossed: tuple[str, ...], numeric: tuple[bool, ...], inner: Learner) -> None:
         self.crossed, self.numeric, self.inner = crossed, numeric, inner

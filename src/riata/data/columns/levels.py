@@ -24,7 +24,7 @@ class LevelsOfRows(NamedTuple):
         return values_of(self.strings.is_null()) if self.strings.null_count else None
 
     def of_rows(self, codes: np.ndarray, missing: int) -> np.ndarray:
-        """From a code of each of the strings to one of each row, with a code for those that are missing."""
+        """The code of each row, from the code of each string and that of a missing one."""
         if self.places is None:
             return codes
         of_rows: np.ndarray = np.append(codes, missing).astype(np.int32)[self.places]  # the last is that of -1

@@ -47,7 +47,7 @@ class Named(NamedTuple):
 
     @property
     def hashes(self) -> np.ndarray:
-        """Those of the names."""
+        """The hashes of the names."""
         return hashes_of(self.names) if self.given_hashes is None else self.given_hashes
 
 
@@ -249,7 +249,7 @@ class AnyNamesLearner(MapLearner):
         super().__init__(column, 0, 1)
 
     def _take(self, hashes: np.ndarray, names: pa.Array) -> None:
-        """Without a list of them."""
+        """Keep no list of names."""
 
     def encoder(self, n_rows: int) -> Encoder:
         return AnyNames(self.column, self.per_row)

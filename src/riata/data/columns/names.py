@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, overload
+from typing import overload
 
 
 class Names(Sequence[str]):
@@ -57,20 +57,6 @@ class Listed(Names):
 
     def find(self, name: str) -> int | None:
         return self._places.get(name[len(self._prefix) :]) if name.startswith(self._prefix) else None
-
-
-class Strings(Sequence[str]):
-    """Strings of Arrow: one becomes an object of Python when it is asked for."""
-
-    def __init__(self, array: Any) -> None:
-        self._array = array
-
-    def __len__(self) -> int:
-        return len(self._array)
-
-    def __getitem__(self, i: Any) -> Any:
-        found = self._array[i]
-        return found.to_pylist() if isinstance(i, slice) else found.as_py()
 
 
 class Numbered(Names):

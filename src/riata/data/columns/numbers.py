@@ -110,6 +110,10 @@ class NumberLearner(Learner):
             self.row_numbers = self.row_numbers.possible
         self._merge(values, y if isinstance(y, np.ndarray) else np.zeros(len(values)), weight)
 
+    @property
+    def constant(self) -> bool:
+        return self.least == self.largest
+
     def _add_whole(self, whole: tuple[int, int] | None) -> None:
         if whole is not None and self.whole is not None:
             whole = min(whole[0], self.whole[0]), max(whole[1], self.whole[1])
@@ -161,9 +165,10 @@ class NumberLearner(Learner):
             self.histogram = later.histogram if self.histogram is None else self.histogram + later.histogram
 
     def explained(self, spread: float) -> Explained:
-        """In a line, or by the means of the target in bins, whichever is more: of all rows, also those without a value.
+        """What the column explains of the target, by a line or by means in bins, whichever is more.
 
-        A few values lie near a line by chance, which says nothing of the target in the other rows.
+        It is a share of all rows, also of those without a value: a few values lie near a line by chance, which says
+        nothing of the target in the other rows.
         """
         both = self.products[0, 0] * spread
         in_a_line = min(float(self.products[0, 1] ** 2 / both), 1.0) if both > 0 else 0.0

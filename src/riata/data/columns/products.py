@@ -47,7 +47,7 @@ class Product(Encoder):
         return [f"{one}{TIMES}{other}" for one in left for other in right]
 
     def factors(self) -> list[tuple[str, str]]:
-        """Of every feature, the names of the two that it is the product of."""
+        """The names of the two features that each feature is the product of."""
         left, right = (part.names for part in self.parts)
         return [(one, other) for one in left for other in right]
 
@@ -83,6 +83,8 @@ class Product(Encoder):
 
 class ProductLearner(Learner):
     """Shows the two columns to learners of their own, and the product of two numbers to a third."""
+
+    between = TIMES
 
     def __init__(self, columns: tuple[str, str], parts: tuple[Learner, ...]) -> None:
         self.columns, self.parts = columns, parts
@@ -124,5 +126,4 @@ class ProductLearner(Learner):
 
     @property
     def too_many_levels(self) -> bool:
-        """Whether one of the columns has more levels than are kept apart."""
         return any(isinstance(part, CategoryLearner) and part.buckets is not None for part in self.parts)

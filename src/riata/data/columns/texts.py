@@ -70,7 +70,7 @@ class Text(Encoder):
         return Listed(self.words, f"{self.column}:")
 
     def narrowed(self, names: Collection[str]) -> "Text":
-        """Without words that are not named, unless the norm of a row needs all of them."""
+        """The encoder of these words alone; itself if the norm of a row needs all words."""
         if self.idf is not None:
             return self
         places = {place for name in names if (place := self._names.find(name)) is not None}

@@ -21,12 +21,12 @@ class Ipc(FileSource):
         """Where a file cannot be held while it is mapped, record batches of so many bytes are read as a whole."""
         super().__init__(files)
         self._batch_bytes = batch_bytes
-        self.metadata: dict[bytes, bytes] | None = None  # of the schema of the last file
+        self.metadata_bytes: dict[bytes, int] = {}  # how long each entry in the schema of the last file is
         self.schema = one_schema(files, [self._schema(file) for file in files])
 
     def _schema(self, file: File) -> pa.Schema:
         with self.door(file), file.seekable() as handle, pa.ipc.open_file(handle) as reader:
-            self.metadata = reader.schema.metadata
+            self.metadata_bytes = {key: len(value) for key, value in (reader.schema.metadata or {}).items()}
             _ = reader.schema.names  # which may be no text
             return flat_schema(reader.schema.remove_metadata())
 

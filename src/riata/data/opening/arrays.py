@@ -17,7 +17,8 @@ from riata.data.in_memory import InMemory
 from riata.data.offset import Offset, in_array, one_of
 from riata.data.opening.sources import Reading, role_values
 from riata.data.row_marks import MarksGiven
-from riata.data.target import TargetLearner, target_column
+from riata.data.target import target_column
+from riata.data.target_learners import TargetLearner
 from riata.data.target_names import names_of_targets, split_names
 from riata.data.trials import given_shares
 from riata.data.whole_numbers import check_whole_numbers
@@ -42,20 +43,77 @@ def open_array(
     X = canonical(X) if is_sparse(X) else unmasked(X)
     if X.ndim != 2:
         raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
-    if isinstance(target, str) and target.lstrip("-").isdigit():
-        target = int(target)
+    X, target = _without_target(X, target)
+    X = _checked(X, names)
+    given = _GivenBeside(beside, X.shape[0])
+    if target is None:
+        if need_target:
+            raise DataError("an array needs a target: an array of one value per row, a column number, or a file")
+        return given.dataset(X, np.zeros(X.shape[0]), given.weights, names)
+    if (called := names_of_targets(target)) is not None:
+        if beside.get("event") is not None or beside.get("trials") is not None or task not in ("auto", "regression"):
+            raise DataError(f"the target has {len(called)} columns, which are numbers to predict: give one column")
+        columns = [_complete_column(np.asarray(target)[:, k], "target", X.shape[0]) for k in range(len(called))]
+        y = np.column_stack([as_floats(one, name) for one, name in zip(columns, called, strict=True)])
+        data = given.dataset(X, y, given.weights, names)
+        data.facts = data.facts.but(targets=called)
+    else:
+        data = _with_one_target(X, _complete_column(target, "target", X.shape[0]), given, task, names, positive)
+    return _with_marks(data, marks)
+
+
+class _GivenBeside:
+    """What is given for every row beside an array: a weight, an offset or an exposure, trials, an event."""
+
+    def __init__(self, values: Mapping[str, Any], n_rows: int) -> None:
+        self._values, self._n_rows = values, n_rows
+        weights = self._numbers("weight")
+        self.weights = None if weights is None else _checked_weights(weights)
+        column, exposure = one_of(self._numbers("offset"), self._numbers("exposure"))
+        self._role = Offset(exposure=exposure)
+        self._offset = None if column is None else in_array(self._role, column)
+
+    @property
+    def trials(self) -> np.ndarray | None:
+        trials = self._numbers("trials")
+        if trials is not None and np.isnan(trials).any():
+            raise DataError(f"row {int(np.argmax(np.isnan(trials))) + 1}: the trials are missing; leave the row out")
+        return trials
+
+    @property
+    def events(self) -> np.ndarray | None:
+        return self._numbers("event")
+
+    def _numbers(self, role: str) -> np.ndarray | None:
+        values = self._values.get(role)
+        return None if values is None else as_floats(_column(values, role, self._n_rows), role)
+
+    def dataset(
+        self, X: Any, y: np.ndarray, weights: np.ndarray | None, names: Sequence[str] | None, classes: Any = None
+    ) -> InMemory:
+        """The rows with their offsets."""
+        data = InMemory(X, y, weights, names, classes, offset=self._offset)
+        if data.facts.offset is not None:
+            data.facts = data.facts.but(offset=self._role)
+        return data
+
+
+def _without_target(X: Any, target: Any) -> tuple[Any, Any]:
+    """X without the columns that the target names by their numbers, and their values; otherwise both as they are."""
     if isinstance(target, str) and "," in target and all(map(_is_number, split_names(target))):
-        target = list(map(int, split_names(target)))
+        target = split_names(target)
     if isinstance(target, list | tuple) and 1 < len(target) != X.shape[0] and all(map(_is_number, target)):
-        X, target = _without_columns(X, list(map(int, target)))
-    if isinstance(target, int | np.integer):
-        X, target = _without_columns(X, [int(target)])
+        return _without_columns(X, list(map(int, target)))
+    return _without_columns(X, [int(target)]) if _is_number(target) else (X, target)
+
+
+def _checked(X: Any, names: Sequence[str] | None) -> Any:
+    """X in floating-point numbers, all of which are finite."""
     if X.dtype.kind not in "biuf":
         raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
     if not is_sparse(X):
         check_whole_numbers(X, names)
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    reading = Reading(parse_memory(None))
     try:
         if is_sparse(X):
             check_values(X.data, X.indices, X.indptr)
@@ -63,40 +121,22 @@ def open_array(
             check_numbers(X, "X")
     except BadRow as bad:
         raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
-    n_rows, weights = X.shape[0], None
+    return X
 
-    def numbers(role: str) -> np.ndarray | None:
-        values = beside.get(role)
-        return None if values is None else as_floats(_column(values, role, reading, n_rows), role)
 
-    if (values := numbers("weight")) is not None:
-        weights = _checked_weights(values)
-    column, exposure = one_of(numbers("offset"), numbers("exposure"))
-    role = Offset(exposure=exposure)
-    offset = None if column is None else in_array(role, column)
-    if target is None:
-        if need_target:
-            raise DataError("an array needs a target: an array of one value per row, a column number, or a file")
-        data = InMemory(X, np.zeros(n_rows), weights, names, offset=offset)
-        return _with_role(data, role)
-    if (called := names_of_targets(target)) is not None:
-        if beside.get("event") is not None or beside.get("trials") is not None or task not in ("auto", "regression"):
-            raise DataError(f"the target has {len(called)} columns, which are numbers to predict: give one column")
-        columns = [_complete_column(np.asarray(target)[:, k], "target", reading, n_rows) for k in range(len(called))]
-        y = np.column_stack([as_floats(one, name) for one, name in zip(columns, called, strict=True)])
-        data = _with_role(InMemory(X, y, weights, names, offset=offset), role)
-        data.facts = data.facts.but(targets=called)
-        return _with_marks(data, marks, reading)
-    column = _complete_column(target, "target", reading, n_rows)
-    if (trials := numbers("trials")) is not None:
-        if np.isnan(trials).any():
-            raise DataError(f"row {int(np.argmax(np.isnan(trials))) + 1}: the trials are missing; leave the row out")
+def _with_one_target(
+    X: Any, column: pa.Array, given: _GivenBeside, task: str, names: Sequence[str] | None, positive: Any
+) -> InMemory:
+    """The rows with numbers, shares of trials, times to events or places among classes to predict."""
+    weights = given.weights
+    if (trials := given.trials) is not None:
         column, task = pa.array(given_shares(as_floats(column, "target"), trials, None)[0]), "regression"
         weights = trials if weights is None else weights * trials
-    if (events := numbers("event")) is not None:
+    if (events := given.events) is not None:
         column, task = _with_events(column, events), "survival"
     learner = TargetLearner(pa.field(TARGET, column.type), task, positive=positive)
-    counted = np.arange(n_rows) if weights is None else np.flatnonzero(weights)  # others are as if they were not there
+    y = np.zeros(len(column))
+    counted = np.arange(len(y)) if weights is None else np.flatnonzero(weights)  # others are as if they were not there
     column = column.take(pa.array(counted))
     try:
         learner.add(column, np.ones(len(counted)))
@@ -106,18 +146,17 @@ def open_array(
     labels = found.labels
     if labels is not None and not learner.text:
         labels = labels.astype(column.type.to_pandas_dtype())  # labels keep the type of the array
-    y = np.zeros(n_rows)
     y[counted] = found.encode(column)
-    data = _with_role(InMemory(X, y, weights, names, labels, offset=offset), role)
+    data = given.dataset(X, y, weights, names, labels)
     data.facts = data.facts.but(survival=found.survival, trials=trials is not None)
-    return _with_marks(data, marks, reading)
+    return data
 
 
-def _with_marks(data: InMemory, marks: Mapping[str, Any] | None, reading: Reading) -> InMemory:
+def _with_marks(data: InMemory, marks: Mapping[str, Any] | None) -> InMemory:
     """The data with what says which rows belong together, where that is given."""
     if marks:
         n_rows = data.n_rows if data.kept is None else len(data.kept)
-        given = {role: values if not isinstance(values, str) else _complete_column(values, role, reading, n_rows)
+        given = {role: values if not isinstance(values, str) else _complete_column(values, role, n_rows)
                  for role, values in marks.items()}  # fmt: skip
         data.facts = data.facts.but(marks=MarksGiven(given, n_rows, data.kept))
     return data
@@ -135,13 +174,6 @@ def _with_events(column: pa.Array, events: np.ndarray) -> pa.Array:
         return target_column(rows, TARGET, "event")
     except BadRow as bad:
         raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
-
-
-def _with_role(data: InMemory, role: Offset) -> InMemory:
-    """The data with what its offsets are, if it has any."""
-    if data.facts.offset is not None:
-        data.facts = data.facts.but(offset=role)
-    return data
 
 
 def _without_columns(X: Any, numbers: list[int]) -> tuple[Any, np.ndarray]:
@@ -170,17 +202,17 @@ def _checked_weights(weights: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _complete_column(given: Any, role: str, reading: Reading, n_rows: int) -> pa.Array:
+def _complete_column(given: Any, role: str, n_rows: int) -> pa.Array:
     """The target or a mark: one value per row, none of them missing."""
-    column = _column(given, role, reading, n_rows)
+    column = _column(given, role, n_rows)
     if column.null_count or (pa.types.is_floating(column.type) and not np.isfinite(column.to_numpy()).all()):
         raise DataError(f"the {role} has a value that is missing or not finite; an array must be complete")
     return column
 
 
-def _column(given: Any, role: str, reading: Reading, n_rows: int) -> pa.Array:
+def _column(given: Any, role: str, n_rows: int) -> pa.Array:
     """One value per row."""
-    rows = OneColumn(role_values(unmasked(given), role, reading), role)
+    rows = OneColumn(role_values(unmasked(given), role, Reading(parse_memory(None))), role)
     column = pa.Table.from_batches(rows.batches([role], max(n_rows, 1)), rows.schema).column(role).combine_chunks()
     if len(column) != n_rows:
         raise DataError(f"there are {n_rows} rows of data but {len(column)} values of the {role}")

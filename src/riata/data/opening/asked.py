@@ -82,7 +82,7 @@ class Asked:
         return {"target": self.target, **self.beside, **self.marks}
 
     def with_event(self, columns: Collection[str]) -> "Asked":
-        """The same, where it is known which columns there are: status=2 is the value 2 of the column 'status'."""
+        """What is asked, once the columns are known: the event status=2 is then the value 2 of the column 'status'."""
         event, happened = event_and_value(self.event, columns)
         return self if happened is None else replace(self, event=event, happened=happened)
 

@@ -1,6 +1,6 @@
 """Refusing options: unknown ones, ones without effect, and ones that rows encoded earlier do not match."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from riata.data.dataset import Dataset
@@ -11,6 +11,7 @@ from riata.data.opening.column_options import as_interactions, pairs_of
 from riata.data.positive_class import with_positive_last
 from riata.data.row_marks import ROLES
 from riata.data.survival import event_and_value
+from riata.data.target import Target
 from riata.data.target_names import named_targets
 from riata.errors import DataError, OptionError
 
@@ -52,45 +53,64 @@ def check_width(rows: Dataset, n_features: int | None) -> Dataset:
 
 def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
     """Whether the rows were encoded with this value of an option."""
+    target = encoding.target if encoding else None
     if name == "task":
-        target = encoding.target if encoding else None
-        if target is not None and target.survival:
-            return value in ("auto", "survival")
-        return value in ("auto", "regression" if target is None or target.classes is None else "classification")
+        return value in ("auto", _task_of(target))
     if name == "positive":
-        classes = encoding.target.classes if encoding and encoding.target else None
+        classes = target.classes if target else None
         return classes is not None and with_positive_last(classes, value, "the target") == tuple(classes)
     if not isinstance(value, str | list | tuple):
         return False  # an array, where the rows have their own
     if encoding is None or not value:
         return not value
-    if name == "target":
-        column = encoding.target.column if encoding.target else None
-        if encoding.target is not None and encoding.target.others:
-            return named_targets(value, encoding.target.numbers) == encoding.target.numbers
-        return value == column or column == TARGET  # a target without a name was given as a number or a file
-    if name == "trials":
-        return encoding.target is not None and value == encoding.target.trials
-    if name == "event":
-        if encoding.target is None:
-            return False
-        event, happened = event_and_value(value, [encoding.target.event or ""])
-        return event == encoding.target.event and happened in (None, encoding.target.happened)
+    if name in ("target", "trials", "event"):
+        return target is not None and _OF_TARGET[name](value, target)
     if name == "weight":
-        return value == encoding.weight
+        return bool(value == encoding.weight)
     if name in ("offset", "exposure"):
         return encoding.offset == Offset(str(value), name == "exposure")
-    if name in ROLES:
-        return False  # such columns are not among the encoded ones
-    columns = {column for encoder in encoding.encoders for column in encoder.columns}
-    if name == "drop":
-        return columns.isdisjoint(value)
-    if name == "features":
-        return columns == set(value)
-    if name == "crosses":
-        return {tuple(cross) for cross in value} <= {e.columns for e in encoding.encoders if e.kind == "cross"}
-    if name == "interactions":
-        known = {frozenset(e.columns) for e in encoding.encoders if e.kind in ("cross", "product")}
-        return {frozenset(pair) for pair in pairs_of(as_interactions(value))} <= known
-    kinds = {"categorical": CATEGORIES, "text": TEXTS}[name]
-    return set(value) <= {e.columns[0] for e in encoding.encoders if e.kind in kinds}
+    return name not in ROLES and _OF_COLUMNS[name](
+        value, encoding
+    )  # columns with a role are not among the encoded ones
+
+
+def _task_of(target: Target | None) -> str:
+    if target is not None and target.survival:
+        return "survival"
+    return "regression" if target is None or target.classes is None else "classification"
+
+
+def _same_target(value: Any, target: Target) -> bool:
+    if target.others:
+        return named_targets(value, target.numbers) == target.numbers
+    return value == target.column or target.column == TARGET  # which has no name: it was given as a number or a file
+
+
+def _same_event(value: Any, target: Target) -> bool:
+    event, happened = event_and_value(value, [target.event or ""])
+    return event == target.event and happened in (None, target.happened)
+
+
+def _columns_of(encoding: Encoding, *kinds: str) -> set[tuple[str, ...]]:
+    """The columns of each encoder of some kinds, or of all of them."""
+    return {encoder.columns for encoder in encoding.encoders if not kinds or encoder.kind in kinds}
+
+
+def _has_pairs(value: Any, encoding: Encoding) -> bool:
+    known = set(map(frozenset, _columns_of(encoding, "cross", "product")))
+    return {frozenset(pair) for pair in pairs_of(as_interactions(value))} <= known
+
+
+_OF_TARGET: dict[str, Callable[[Any, Target], bool]] = {
+    "target": _same_target,
+    "trials": lambda value, target: bool(value == target.trials),
+    "event": _same_event,
+}
+_OF_COLUMNS: dict[str, Callable[[Any, Encoding], bool]] = {
+    "drop": lambda value, encoding: set().union(*_columns_of(encoding)).isdisjoint(value),
+    "features": lambda value, encoding: set().union(*_columns_of(encoding)) == set(value),
+    "crosses": lambda value, encoding: set(map(tuple, value)) <= _columns_of(encoding, "cross"),
+    "interactions": _has_pairs,
+    "categorical": lambda value, encoding: {(name,) for name in value} <= _columns_of(encoding, *CATEGORIES),
+    "text": lambda value, encoding: {(name,) for name in value} <= _columns_of(encoding, *TEXTS),
+}

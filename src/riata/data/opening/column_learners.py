@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import Learner, as_strings
-from riata.data.columns.crosses import CrossLearner
+from riata.data.columns.crosses import CROSSED, CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates
 from riata.data.columns.hashed import LevelsLearner, WordsLearner
 from riata.data.columns.lists import DenseLearner, SparseLearner, stem
@@ -78,7 +78,7 @@ class ColumnLearners:
 
     def _cross(self, cross: tuple[str, ...], batch: pa.RecordBatch) -> Learner:
         numeric = tuple(is_number(batch.column(name).type) for name in cross)
-        return CrossLearner(cross, numeric, self._categories("^".join(cross)))
+        return CrossLearner(cross, numeric, self._categories(CROSSED.join(cross)))
 
     def _interacting(self, known: Mapping[str, Learner | None]) -> list[tuple[str, str]]:
         """The pairs of columns whose interactions are features; the learners of single columns are known."""

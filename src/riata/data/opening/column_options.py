@@ -67,12 +67,12 @@ class ColumnOptions:
 
     @property
     def level_bits(self) -> int:
-        """Of the hashes of levels or words."""
+        """How many bits the hashes of levels or words have."""
         return LEVEL_BITS if self.hash_bits is None else self.hash_bits
 
     @property
     def name_bits(self) -> int:
-        """Of the hashes of names in a row of named features, which is as good as many columns."""
+        """How many bits the hashes of names have, in a column of named features: one such column is as good as many."""
         return NAME_BITS if self.hash_bits is None else self.hash_bits
 
     @property
@@ -217,7 +217,7 @@ def as_interactions(interactions: Any) -> tuple[tuple[str, ...], ...]:
 
 
 def named_interactions(options: ColumnOptions) -> list[tuple[str, ...]]:
-    """Those that name their columns."""
+    """The interactions whose columns are named: not those of all pairs."""
     return [one for one in options.interactions if one not in ALL_PAIRS]
 
 

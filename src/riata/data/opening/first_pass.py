@@ -10,10 +10,7 @@ import pyarrow as pa
 from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.column import ENOUGH_ROWS, BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
-from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.lists import Sparse
-from riata.data.columns.numbers import NumberLearner
-from riata.data.columns.products import TIMES, ProductLearner
 from riata.data.columns.unfit import unfit, without_values
 from riata.data.encoding import MATRICES, Encoding, offsets_of, weights_of
 from riata.data.formats.parts import RowRange
@@ -33,7 +30,8 @@ from riata.data.opening.profile import Profile, has_names
 from riata.data.opening.target_notes import leaks, on_target
 from riata.data.parallel import in_parallel
 from riata.data.row_events import watched
-from riata.data.target import Target, TargetLearner, TargetsLearner
+from riata.data.target import Target
+from riata.data.target_learners import TargetLearner, TargetsLearner
 from riata.errors import DataError
 
 NUMBER = 8  # bytes
@@ -165,10 +163,17 @@ class FirstPass:
             columns |= self.target.summaries()
         self.notes += self._remarks(columns, target)
         return Profile(
-            self.n_rows, self.n_read, self.without_target, self.zero_weight, self.n_bytes / max(self.n_read, 1),
-            columns, encoding, has_names(self.source) and not hashed, self.notes,
-            {name: self.left_out[name] for name in self.columns if name in self.left_out},
-        )  # fmt: skip
+            n_rows=self.n_rows,
+            n_read=self.n_read,
+            without_target=self.without_target,
+            zero_weight=self.zero_weight,
+            row_bytes=self.n_bytes / max(self.n_read, 1),
+            columns=columns,
+            encoding=encoding,
+            named=has_names(self.source) and not hashed,
+            notes=self.notes,
+            left_out={name: self.left_out[name] for name in self.columns if name in self.left_out},
+        )
 
     def _summaries(self) -> Iterator[tuple[str, ColumnProfile]]:
         """What was found in every column and cross."""
@@ -178,7 +183,7 @@ class FirstPass:
             explained = None if spread is None else learner.explained(spread)
             if explained is not None:
                 found = replace(found, explains=explained.share, tells=explained.told)
-            yield _called(columns, learner), found
+            yield learner.name_of(columns), found
 
     def _encoders(self, columns: dict[str, ColumnProfile]) -> Iterator[Encoder]:
         """The encoders of all columns but those that should not be in; with notes on those."""
@@ -187,16 +192,13 @@ class FirstPass:
         as_they_are = self.source.partial or self.source.width is not None  # how many there are is given, by a model
         left_out = self.left_out
         for of, learner in self.learners.items():
-            name = _called(of, learner)
-            interaction = isinstance(learner, ProductLearner | CrossLearner)
-            if interaction and self._choice.all_pairs and of not in options.crosses:
-                too_many = isinstance(learner, ProductLearner) and learner.too_many_levels
-                if too_many or not left_out.keys().isdisjoint(of):
-                    continue  # what is no feature has no interactions, unless they are named
+            name, interaction = learner.name_of(of), bool(learner.between)
+            unnamed = interaction and self._choice.all_pairs and of not in options.crosses
+            if unnamed and (learner.too_many_levels or not left_out.keys().isdisjoint(of)):
+                continue  # what is no feature has no interactions, unless they are named
             encoder = learner.encoder(self.n_rows)
             judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows, encoder)
-            constant = isinstance(learner, NumberLearner) and learner.least == learner.largest  # maybe by rounding
-            if judged is None or not judged.left_out or constant:
+            if judged is None or not judged.left_out or learner.constant:
                 learner.check_sizes(self.source)
             if judged is not None and not interaction:
                 stray = self.source.strays.get(name) if judged.left_out else None
@@ -250,10 +252,3 @@ def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from parts
             parts, begun = [], True
     yield from parts
-
-
-def _called(columns: tuple[str, ...], learner: Learner) -> str:
-    """The name of what a learner sees: a column, the first of a pair, or a cross."""
-    if isinstance(learner, ProductLearner):
-        return TIMES.join(columns)
-    return "^".join(columns) if isinstance(learner, CrossLearner) else columns[0]

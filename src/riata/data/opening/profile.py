@@ -62,8 +62,17 @@ def known_profile(
             n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
             n_rows += int(encoding.roles(batch)[2].sum())
     skipped = [] if not targets else source.note_on_skipped()  # else they are not known yet
-    return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding,
-                   has_names(source) and not encoding.hashed, [*source.notes, *skipped])  # fmt: skip
+    return Profile(
+        n_rows=n_rows,
+        n_read=n_read,
+        without_target=n_read - n_rows,
+        zero_weight=0,
+        row_bytes=n_bytes / max(n_read, 1),
+        columns={},
+        encoding=encoding,
+        named=has_names(source) and not encoding.hashed,
+        notes=[*source.notes, *skipped],
+    )
 
 
 def known_encoding(source: Source, encoding: Encoding, targets: tuple[str, ...]) -> Encoding:

@@ -24,6 +24,7 @@ from riata.data.formats.parquet import Parquet
 from riata.data.formats.sampled_negatives import SampledNegatives, as_share
 from riata.data.formats.source import Source, WithColumns
 from riata.data.formats.streams import StoredStream, UnstoredStream
+from riata.data.offset import Offset
 from riata.data.opening.asked import Asked
 from riata.data.opening.checks import check_as_encoded, refuse_given
 from riata.data.opening.column_options import ColumnOptions, check_columns, columns_read
@@ -59,7 +60,7 @@ class ReadyRows:
 
     @property
     def columns(self) -> Sequence[str]:
-        """Those that any pass may read."""
+        """The columns that any pass may read."""
         if self.encoding is None:
             return columns_read(self.source, self.options)
         known = known_encoding(self.source, self.encoding, self.targets)
@@ -123,52 +124,74 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
     """The rows, kept for later passes where they can be read only once, with all that the first pass asks for."""
     if asked.n_features is not None:
         rows.width = asked.n_features
-    by_place = isinstance(rows, WithColumns | SampledNegatives) or any(roles[role] is not None for role in asked.marks)
     if asked.one_pass and (STRATA in asked.marks or ENTRY in asked.marks):
         raise DataError("times to events are learnt from all rows at once, read more than once: leave one_pass out")
     if asked.one_pass and asked.marks:
         raise DataError("groups, times and folds say how rows are read again: leave them out, or one_pass")
-    options = asked.column_options(roles)
-    once = asked.one_pass and asked.encoding is None  # rows for a model need no first pass
     rows.as_codes()
+    rows, options = _kept_or_streamed(rows, roles, asked)
+    ready = ReadyRows(
+        source=rows,
+        options=options,
+        batch_rows=first_rows(rows, asked.memory),
+        encoding=_encoding_of_model(roles, asked, options.offset_role),
+        targets=options.targets if asked.need_target else (),
+        n_features=asked.n_features,
+        memory=asked.memory,
+        cache=asked.cache,
+    )
+    rows.judge_by(ready.columns)
+    _check_columns_fit(rows, len(ready.columns), asked.memory)
+    return ready
+
+
+def _kept_or_streamed(rows: Source, roles: Mapping[str, Any], asked: Asked) -> tuple[Source, ColumnOptions]:
+    """Rows that can be read again, or once by choice, with what is asked of their columns.
+
+    Those that come in another order each time are kept, too, where something belongs to rows by their place.
+    """
+    options = asked.column_options(roles)
+    by_place = isinstance(rows, WithColumns | SampledNegatives) or any(roles[role] is not None for role in asked.marks)
+    once = asked.one_pass and asked.encoding is None  # rows for a model need no first pass
     if asked.cache and (rows.single_pass or (rows.unordered and by_place)):
-        rows = StoredStream(rows, asked.cache if isinstance(asked.cache, str) else None)
-    elif rows.unordered and isinstance(rows, WithColumns) and not once:
+        return StoredStream(rows, asked.cache if isinstance(asked.cache, str) else None), options
+    if rows.unordered and isinstance(rows, WithColumns) and not once:
         raise DataError(
             "the query may give its rows in another order in each pass, so that what is given beside them would belong "
             "to other rows: put all columns into one query, or leave cache=False out"
         )
-    elif rows.single_pass or once:
-        columns = rows.schema.names
-        if once:
-            check_columns(rows.schema, options)
-            columns = columns_read(rows, options)
-            options = replace(options, drop=())  # they are not read at all
-        rows.judge_by(columns)
-        rows = UnstoredStream(rows, first_rows(rows, asked.memory), columns)
+    if not (rows.single_pass or once):
+        return rows, options
+    columns = rows.schema.names
+    if once:
+        check_columns(rows.schema, options)
+        columns = columns_read(rows, options)
+        options = replace(options, drop=())  # they are not read at all
+    rows.judge_by(columns)
+    return UnstoredStream(rows, first_rows(rows, asked.memory), columns), options
+
+
+def _encoding_of_model(roles: Mapping[str, Any], asked: Asked, offset: Offset | None) -> Encoding | None:
+    """The encoding of a model, with the columns that have these roles here; None where it is yet to be learnt."""
     encoding = asked.encoding
-    if encoding is not None and encoding.target is not None and roles["event"] is not None:
-        happened = encoding.target.happened if roles["event"] == encoding.target.event else None
-        target = replace(encoding.target, event=roles["event"], survival=True, happened=asked.happened or happened)
-        encoding = replace(encoding, target=target)
-    if encoding is not None and encoding.target is not None and roles["trials"] is not None:
-        encoding = replace(encoding, target=replace(encoding.target, trials=roles["trials"]))
-    if encoding is not None and roles["weight"] is not None:
-        encoding = replace(encoding, weight=roles["weight"])
-    if encoding is not None and options.offset_role is not None:
-        encoding = replace(encoding, offset=options.offset_role)
-    ready = ReadyRows(
-        rows, options, first_rows(rows, asked.memory), encoding,
-        options.targets if asked.need_target else (), asked.n_features, asked.memory, asked.cache,
-    )  # fmt: skip
-    rows.judge_by(ready.columns)
+    if encoding is None:
+        return None
+    target = encoding.target
+    if target is not None and roles["event"] is not None:
+        happened = target.happened if roles["event"] == target.event else None
+        target = replace(target, event=roles["event"], survival=True, happened=asked.happened or happened)
+    if target is not None and roles["trials"] is not None:
+        target = replace(target, trials=roles["trials"])
+    changes = {"target": target, "weight": roles["weight"], "offset": offset}
+    return replace(encoding, **{name: value for name, value in changes.items() if value is not None})
+
+
+def _check_columns_fit(rows: Source, n_columns: int, memory: int) -> None:
+    """Refuse more columns than there is memory for, where that goes with their number."""
     if isinstance(rows, Csv | Json):
-        check_text_columns(len(ready.columns), TEXT_COLUMN, asked.memory, "to read")
+        check_text_columns(n_columns, TEXT_COLUMN, memory, "to read")
     if isinstance(rows, Parquet):
-        n_columns = len(ready.columns)
-        what = f"to read {n_columns:,} columns of Parquet"
-        check_width(what, rows.needs(n_columns), asked.memory, "write them as .npy")
-    return ready
+        check_width(f"to read {n_columns:,} columns of Parquet", rows.needs(n_columns), memory, "write them as .npy")
 
 
 def first_rows(rows: Source, memory: int) -> int:

@@ -146,46 +146,66 @@ def with_roles(
 
     Of several targets, the first is the target, and the others are a tuple under "more_targets".
     """
-    names, others = rows.schema.names, []
-    roles: dict[str, Any] = {}
+    beside, roles = _ColumnsBeside(rows, reading), dict[str, Any]()
     for role, given in given_roles.items():
-        if role == "target" and not _names_a_column(given, rows):
-            several = named_targets(given, names)
-            if several is None and (called := names_of_targets(given)) is not None:
-                others += _columns_beside(given, called, names)
-                several = tuple(name for one in others for name in one.schema.names)
-            if several is not None:
-                roles |= {"target": several[0], "more_targets": several[1:]}
-                continue
-        name = {"target": TARGET, "weight": WEIGHT}.get(role, role)
-        given = str(given) if _names_a_column(given, rows) else given
-        if given is None or (isinstance(given, str) and given in names):
-            roles[role] = given
-        elif isinstance(given, str) and role == "target" and not need_target:
-            roles[role] = None  # it is optional, and not there
-        elif isinstance(rows, Npy) and role == "target" and TARGET in names:
-            roles[role] = TARGET  # a column by its number
-        elif isinstance(rows, Stream) and rows.bare and name in names:
-            raise DataError(f"the chunks bring their own {role}: give no other beside them")
+        if role == "target" and (several := beside.several_targets(given)) is not None:
+            roles |= {"target": several[0], "more_targets": several[1:]}
         else:
-            while name in names:  # the rows have a column of that name
-                name = f"_{name}"
-            others.append(OneColumn(role_values(given, role, reading, rows), name))
-            roles[role] = name
-    if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
-        roles["target"] = TARGET
-    if roles["weight"] is None and WEIGHT in names and isinstance(rows, Stream | VowpalWabbit) and rows.bare:
-        roles["weight"] = WEIGHT  # of tuples (X, y, weight), or an importance
-    if (
-        roles.get("offset", roles.get("exposure")) is None
-        and OFFSET in names
-        and isinstance(rows, Stream)
-        and rows.bare
-    ):
-        roles["offset"] = OFFSET  # of tuples (X, y, weight, offset)
+            roles[role] = beside.name_of(given, role, need_target)
+    roles |= _roles_by_name(rows, roles, need_target)
     if roles["target"] is None and need_target:
-        raise DataError(f"say which column to predict, target='COLUMN'; there are {listed(names)}")
-    return (WithColumns(rows, others) if others else rows), roles
+        raise DataError(f"say which column to predict, target='COLUMN'; there are {listed(rows.schema.names)}")
+    return (WithColumns(rows, beside.columns) if beside.columns else rows), roles
+
+
+def _roles_by_name(rows: Source, roles: Mapping[str, Any], need_target: bool) -> dict[str, str]:
+    """The roles that nobody was named for, of columns that have them by their names: those of bare rows."""
+    found, names = {}, rows.schema.names
+    brings_more = isinstance(rows, Stream) and rows.bare  # tuples (X, y, weight, offset)
+    if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
+        found["target"] = TARGET
+    has_importance = isinstance(rows, VowpalWabbit) and rows.bare
+    if roles["weight"] is None and WEIGHT in names and (brings_more or has_importance):
+        found["weight"] = WEIGHT
+    if roles.get("offset", roles.get("exposure")) is None and OFFSET in names and brings_more:
+        found["offset"] = OFFSET
+    return found
+
+
+class _ColumnsBeside:
+    """Finds the columns of roles among those of the rows, and collects those that are given beside them."""
+
+    def __init__(self, rows: Source, reading: Reading) -> None:
+        self._rows, self._reading, self._names = rows, reading, rows.schema.names
+        self.columns: list[OneColumn] = []
+
+    def several_targets(self, given: Any) -> tuple[str, ...] | None:
+        """The names of several targets; None where one is given, or none."""
+        if _names_a_column(given, self._rows):
+            return None
+        several = named_targets(given, self._names)
+        if several is None and (called := names_of_targets(given)) is not None:
+            targets = _columns_beside(given, called, self._names)
+            self.columns += targets
+            return tuple(name for one in targets for name in one.schema.names)
+        return several
+
+    def name_of(self, given: Any, role: str, need_target: bool) -> str | None:
+        """The name of the column that has a role; None where there is none."""
+        rows, name = self._rows, {"target": TARGET, "weight": WEIGHT}.get(role, role)
+        given = str(given) if _names_a_column(given, rows) else given
+        if given is None or (isinstance(given, str) and given in self._names):
+            return given
+        if isinstance(given, str) and role == "target" and not need_target:
+            return None  # it is optional, and not there
+        if isinstance(rows, Npy) and role == "target" and TARGET in self._names:
+            return TARGET  # a column by its number
+        if isinstance(rows, Stream) and rows.bare and name in self._names:
+            raise DataError(f"the chunks bring their own {role}: give no other beside them")
+        while name in self._names:  # the rows have a column of that name
+            name = f"_{name}"
+        self.columns.append(OneColumn(role_values(given, role, self._reading, rows), name))
+        return name
 
 
 def _columns_beside(given: Any, called: Sequence[str], taken: Sequence[str]) -> list[OneColumn]:

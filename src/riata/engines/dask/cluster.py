@@ -2,8 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable
+import weakref
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from riata.engines.dask.payload import Carried
@@ -21,8 +23,8 @@ except ImportError as error:
     ) from None
 
 __all__ = [
-    "Client", "Future", "address", "carry", "close", "connect", "in_tree", "local_cluster", "lost", "n_threads",
-    "result_of", "submit", "submit_all",
+    "Client", "Future", "address", "carry", "connect", "in_tree", "in_use", "keep_open", "local_cluster", "lost",
+    "n_threads", "result_of", "submit", "submit_all",
 ]  # fmt: skip
 LARGE_GRAPH = "1GiB"  # from which Dask warns of large tasks: a task may well contain all coefficients
 CLOSE_TIMEOUT = 2  # seconds to wait for the scheduler when a client is closed
@@ -30,28 +32,64 @@ CHECK_EVERY, NO_WORKERS = 5.0, 120.0  # seconds between checks for workers, and 
 CONNECT_TIMEOUT = 10  # seconds to wait for a scheduler, or for a first worker
 
 
-def connect(engine: Any) -> tuple[Client, bool]:
-    """The client of an engine, and whether it was created here.
+class OwnClient(Client):  # type: ignore[misc]  # Dask has no types
+    """A client that was created here, and is closed after its last user (with its cluster, if that is riata's, too)."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.users: set[object] = set()
+        super().__init__(*arguments, set_as_default=False, **options)
+
+    def release(self, user: object) -> None:
+        """Close it, if nobody else uses it."""
+        self.users.discard(user)
+        if not self.users:
+            close(self)
+
+
+@contextmanager
+def in_use(client: Client) -> Iterator[None]:
+    """Keep a client of riata's own open meanwhile."""
+    if not isinstance(client, OwnClient):
+        yield
+        return
+    user = object()
+    client.users.add(user)
+    try:
+        yield
+    finally:
+        client.release(user)
+
+
+def keep_open(client: Client, dataset: object) -> None:
+    """Keep a client of riata's own open for as long as this dataset lives: a view may outlive what it is a view of."""
+    if isinstance(client, OwnClient):
+        user = object()
+        client.users.add(user)
+        weakref.finalize(dataset, client.release, user)
+
+
+def connect(engine: Any) -> Client:
+    """The client of an engine.
 
     An engine is a Dask client, the address of a scheduler, "dask" for a new cluster on this machine, or None for Dask's
     current client, or a new cluster on this machine where there is none.
     """
     if isinstance(engine, Client):
-        return engine, False
+        return engine
     if engine is None:
         try:
-            return get_client(), False
+            return get_client()
         except ValueError:
             engine = "dask"
     if engine == "dask":
-        return Client(local_cluster(), set_as_default=False), True
+        return OwnClient(local_cluster())
     if not isinstance(engine, str) or "://" not in engine:
         raise EngineError(
             f"an engine is a Dask client, 'dask', or the address of a scheduler such as tcp://host:8786, not {engine!r}"
         )
     _check_answers(engine)
     try:
-        return Client(engine, timeout=CONNECT_TIMEOUT, set_as_default=False), True
+        return OwnClient(engine, timeout=CONNECT_TIMEOUT)
     except (OSError, TimeoutError, ValueError) as error:
         raise _no_scheduler(engine, str(error)) from None
 

@@ -16,7 +16,7 @@ from riata.data.facts import Facts
 from riata.data.ledger import Ledger
 from riata.data.remote import Remote
 from riata.data.row_events import watched
-from riata.engines.dask.cluster import Client, Future, carry, in_tree, result_of, submit, submit_all
+from riata.engines.dask.cluster import Client, Future, carry, in_tree, keep_open, result_of, submit, submit_all
 from riata.engines.dask.doubts import Brought, confirm, not_finite
 from riata.engines.dask.payload import Carried
 from riata.engines.dask.worker import (
@@ -56,6 +56,7 @@ class OnWorkers(Remote):
         ledger: Ledger | None = None,
     ) -> None:
         super().__init__(facts, ledger)
+        keep_open(client, self)
         self.client, self._parts, self._places, self.row_bytes = client, list(parts), list(starts), row_bytes
         self.n_chunks = len(self._parts)
         self._view: View = ()

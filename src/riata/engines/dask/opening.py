@@ -123,7 +123,16 @@ def _looked(client: Client, look: FirstPass, parts: Sequence[Source | Future], r
 
 
 def _known(source: Source, encoding: Encoding) -> Profile:
-    return Profile(0, 0, 0, 0, 16.0 * len(source.schema.names), {}, encoding, has_names(source))
+    return Profile(
+        n_rows=0,
+        n_read=0,
+        without_target=0,
+        zero_weight=0,
+        row_bytes=16.0 * len(source.schema.names),
+        columns={},
+        encoding=encoding,
+        named=has_names(source),
+    )
 
 
 def _encoded(

@@ -22,7 +22,7 @@ class Calibration:
     weight: np.ndarray
 
     def of_others(self) -> "Calibration":
-        """The same of the other one of two classes."""
+        """The calibration of the other one of two classes."""
         return Calibration(1.0 - self.predicted[::-1], 1.0 - self.observed[::-1], self.weight[::-1])
 
 

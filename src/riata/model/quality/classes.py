@@ -110,7 +110,17 @@ def class_quality(model: "Model", data: Dataset) -> ClassQuality:
     apart = ends.apart()
     separated = [labels[first + i] for i in apart]
     unlimited = [] if undecided is None else undecided.unlimited(apart)
-    return ClassQuality(n_rows, scores, labels, confusion, curves, groups, baseline, separated, unlimited)
+    return ClassQuality(
+        n_rows=n_rows,
+        scores=scores,
+        labels=labels,
+        confusion=confusion,
+        curves=curves,
+        calibration=groups,
+        baseline=baseline,
+        separated=separated,
+        unlimited=unlimited,
+    )
 
 
 def _of_shares(weights: np.ndarray, known: list[float] | None) -> dict[str, float | None]:

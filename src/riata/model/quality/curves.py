@@ -39,7 +39,7 @@ class SumsByScore:
 
     @property
     def sums(self) -> np.ndarray:
-        """By score."""
+        """The sums of the rows of each score, a column for each."""
         if not self._together:
             self._put_together()
         return self._parts[0][1]
@@ -54,7 +54,7 @@ class ScoreTable(SumsByScore):
 
     @property
     def weights(self) -> np.ndarray:
-        """Of the negative rows, and of the positive ones, by score."""
+        """The weights of negative rows, and of positive ones, by score."""
         return self.sums
 
     @property

@@ -13,7 +13,7 @@ N_GROUPS = 10  # of about the same exposure
 
 
 class Groups(NamedTuple):
-    """Of rows of like prediction: what was predicted and what came true, for an exposure of 1."""
+    """What was predicted and what came true in groups of rows of like prediction, for an exposure of 1."""
 
     predicted: np.ndarray
     observed: np.ndarray

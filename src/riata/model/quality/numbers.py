@@ -162,7 +162,7 @@ class Pinballs:
         self._weight += float(chunk.weight.sum())
 
     def scores(self) -> list[dict[str, float | None]]:
-        """Those of the model, and those of the constant."""
+        """The scores of the model, and those of the constant."""
         means = self._sums / self._weight
         known = bool(np.isfinite(means[1, 0]))
         of_constant = float(means[1, 0])

@@ -102,17 +102,17 @@ def gather(
     course = trained.course
     searched = [] if course is None else course.searched
     return Facts(
-        trained.to_model(),
-        origin,
-        quality,
-        stability,
-        searched,
-        trained.all_names if searched else (),
-        trained.scale if searched else None,
-        () if course is None else list(zip(trained.labels_of_fits, course.histories, strict=True)),
-        trained.profile,
-        trained.class_count,
-        on_training,
+        model=trained.to_model(),
+        origin=origin,
+        quality=quality,
+        stability=stability,
+        paths=searched,
+        names=trained.all_names if searched else (),
+        scale=trained.scale if searched else None,
+        histories=() if course is None else list(zip(trained.labels_of_fits, course.histories, strict=True)),
+        profile=trained.profile,
+        class_count=trained.class_count,
+        on_training=on_training,
     )
 
 

@@ -1,6 +1,6 @@
 """Sentences about a fit, for readers who did not make it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from riata.model.training_facts import PerClass
@@ -34,75 +34,100 @@ def lead(facts: Facts) -> str:
 
 def asked(facts: Facts) -> list[str]:
     """What was minimised, over which models, a sentence each."""
+    strength = facts.alpha if facts.k is None else facts.k
+    found = f" {ending(facts.training).found}" if facts.training.stop and strength is not None else ""
+    return [_minimised(facts) + found, *_of_outputs(facts), *_of_penalties(facts), *_of_steps(facts)]
+
+
+def _minimised(facts: Facts) -> str:
+    """Of which models it is the best, and by what."""
     parameters, k, alpha = facts.parameters, facts.k, facts.alpha
-    grouped = "groups" in (facts.training.counted or "")
-    loss = f"the mean {facts.model.loss_function.words} over the rows"
+    loss, grouped = f"mean {facts.model.loss_function.words} over the rows", "groups" in (facts.training.counted or "")
     if k is not None:
-        further = "further " if (facts.training.counted or "").startswith("further") else ""
-        many = further + ("feature" if k == 1 else "features")
-        if grouped:
-            many = further + ("group of features" if k == 1 else "groups of features")
-        said = [
-            f"Asked for: of all linear models with at most {_each(k)} {many}, the one with the smallest {loss[4:]}."
-        ]
-    elif alpha is not None:
+        one, many = ("group of features", "groups of features") if grouped else ("feature", "features")
+        further = "further " if _beside_others(facts) else ""
+        return (
+            f"Asked for: of all linear models with at most {_each(k)} {further}{one if k == 1 else many}, the one with "
+            f"the smallest {loss}."
+        )
+    if alpha is not None:
         half = "half " if facts.model.loss_function.score == "mse" else ""  # as in the formula below: the sum needs it
-        said = [
-            f"Asked for: the linear model with the smallest sum of two things: {half}{loss}, and "
+        return (
+            f"Asked for: the linear model with the smallest sum of two things: {half}the {loss}, and "
             f"{_penalty(parameters, _each(alpha), grouped, _is_shared(facts))}. "
             f"The larger that {'strength' if own_penalty(parameters) else 'factor'}, the fewer features are used."
-        ]
-    else:
-        said = [f"A linear model with a small {loss[4:]} and few features, whose penalty was found while learning."]
-    if facts.training.stop and (k is not None or alpha is not None):
-        said[0] += f" {ending(facts.training).found}"
-    several = len(facts.model.intercept) > 1
-    if facts.model.targets is not None:
-        said.append(f"It predicts {len(facts.model.targets)} targets at once, each by a sum of its own.")
-    elif facts.model.levels:
-        said.append(f"Each of {len(facts.model.levels)} quantiles has such a model of its own.")
-    elif (cutpoints := facts.model.cutpoints) is not None:
-        said.append(
-            f"Its classes have an order, and one sum ranks all rows: cutpoints at {', '.join(map(short, cutpoints))} "
-            "tell how likely each class is, and the likeliest is predicted (proportional odds)."
         )
-    elif several and facts.model.link_function.sums_to_one:
-        said.append("It is of all classes at once; every class has a sum of its own, and the largest wins.")
-    elif several:
-        said.append("Every class has such a model of its own, against all others; the largest sum wins.")
+    return f"A linear model with a small {loss} and few features, whose penalty was found while learning."
+
+
+def _beside_others(facts: Facts) -> bool:
+    """Whether k counts features beside those that are always in."""
+    return (facts.training.counted or "").startswith("further")
+
+
+def _of_outputs(facts: Facts) -> Iterator[str]:
+    """What several sums, or several classes, are to each other."""
+    model = facts.model
+    if model.targets is not None:
+        yield f"It predicts {len(model.targets)} targets at once, each by a sum of its own."
+    elif model.levels:
+        yield f"Each of {len(model.levels)} quantiles has such a model of its own."
+    elif model.cutpoints is not None:
+        yield (
+            "Its classes have an order, and one sum ranks all rows: cutpoints at "
+            f"{', '.join(map(short, model.cutpoints))} tell how likely each class is, and the likeliest is predicted "
+            "(proportional odds)."
+        )
+    elif len(model.intercept) > 1 and model.link_function.sums_to_one:
+        yield "It is of all classes at once; every class has a sum of its own, and the largest wins."
+    elif len(model.intercept) > 1:
+        yield "Every class has such a model of its own, against all others; the largest sum wins."
+
+
+def _of_penalties(facts: Facts) -> Iterator[str]:
+    """What else shaped the coefficients."""
+    parameters, k = facts.parameters, facts.k
     if facts.ridge is not None:
-        said.append(f"A ridge of strength {_each(facts.ridge)} keeps coefficients small.")
-    if parameters.get("standardize", True) and (alpha is not None or facts.ridge is not None):
-        said.append("Penalties count coefficients per standard deviation, so the units of the columns do not matter.")
+        yield f"A ridge of strength {_each(facts.ridge)} keeps coefficients small."
+    if parameters.get("standardize", True) and (facts.alpha is not None or facts.ridge is not None):
+        yield "Penalties count coefficients per standard deviation, so the units of the columns do not matter."
     if (offset := facts.model.offset) is not None:
-        said.append(f"{offset.words[0].upper()}{offset.words[1:]} of a row is added to its sum, without a coefficient.")
-    if k is not None and (facts.training.counted or "").startswith("further"):
-        said.append("Beside them, some features that were named are in every model.")
+        yield f"{_capital(offset.words)} of a row is added to its sum, without a coefficient."
+    if k is not None and _beside_others(facts):
+        yield "Beside them, some features that were named are in every model."
     elif k is None and facts.training.penalty_factors:
-        said.append("Some features were penalised more than others, by factors that were given.")
-    said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
+        yield "Some features were penalised more than others, by factors that were given."
+    for name, sentence in _MORE.items():
+        if parameters.get(name):
+            yield sentence
+
+
+def _of_steps(facts: Facts) -> Iterator[str]:
+    """What came before the fit, and after it."""
+    parameters, model = facts.parameters, facts.model
     if (first := adaptive_lasso(str(parameters.get("penalty")))) is not None:
-        said.append(
+        yield (
             f"A first fit of {FIRST_FITS[first.first]} came before (the adaptive Lasso): the smaller a coefficient was "
             "there, the more its feature was penalised."
         )
     if parameters.get("penalty") == UNILASSO:
-        said.append(
+        yield (
             "These are coefficients of what every feature alone predicts of a row that it has not seen, and none is "
             "negative (uniLasso): a feature is in the model with the sign that it has alone, or not at all."
         )
-    said += _moved(parameters.get("debias"))
-    if (weights := weights_in_words(facts.model)) is not None:
-        said.append(f"{weights[0].upper()}{weights[1:]}.")
-    if facts.model.threshold is not None and facts.model.classes:
-        label = facts.model.classes[1]
-        said.append(f"{label} is predicted from a probability of {short(facts.model.threshold)} on.")
-    if facts.training.selection:
-        each = "How sparse each of them is was chosen along a path of its own."
-        said.append(
-            each if len(facts.training.stop) > 1 else f"How sparse it is was chosen: {facts.training.selection}."
-        )
-    return said
+    yield from _moved(parameters.get("debias"))
+    if (weights := weights_in_words(model)) is not None:
+        yield f"{_capital(weights)}."
+    if model.threshold is not None and model.classes:
+        yield f"{model.classes[1]} is predicted from a probability of {short(model.threshold)} on."
+    if facts.training.selection and len(facts.training.stop) > 1:
+        yield "How sparse each of them is was chosen along a path of its own."
+    elif facts.training.selection:
+        yield f"How sparse it is was chosen: {facts.training.selection}."
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 _MORE = {
@@ -171,7 +196,7 @@ def certificate(facts: Facts) -> str:
         )
     end = ending(training)
     better = None if StopReason.SEARCHED_ALL in training.stop else training.how_much_better  # whose reason says it
-    beside = f" {better[:1].upper()}{better[1:]}." if better else ""
+    beside = f" {_capital(better)}." if better else ""
     return f"{end.begins} {reason}.{beside}"
 
 

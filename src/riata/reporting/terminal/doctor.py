@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
-from riata.reporting.terminal.summary import terminal
+from riata.reporting.terminal.console import terminal
 from riata.reporting.terminal.user_text import escape
 
 

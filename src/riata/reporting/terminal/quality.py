@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from rich.console import Console
 from rich.table import Table
 
 from riata.model import Model
@@ -10,6 +11,7 @@ from riata.model.quality.classes import ClassScore
 from riata.outcome.score_names import score_name
 from riata.reporting.baseline import errors_of, unit_of, what_it_predicts
 from riata.reporting.terminal.aligned import aligned, four_digits
+from riata.reporting.terminal.console import terminal
 from riata.reporting.terminal.user_text import escape
 
 SCORES = (
@@ -133,3 +135,19 @@ def _how_bad(score: ClassScore) -> float:
 
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
+
+
+def show_quality(console: Console, model: Model, found: Mapping[str, Quality]) -> None:
+    """Scores on each of some sets of rows, with what they mean, and those of every class or target."""
+    console.print(scores_table(found))
+    text = explained(found, model)
+    console.print(f"[dim]{escape(text)}[/]\n")
+    for table in (class_table(found), targets_table(found)):
+        if table is not None:
+            console.print(table)
+            console.print()
+
+
+def show_scores(model: Model, found: Quality) -> None:
+    """How good a model is on some rows."""
+    show_quality(terminal(), model, {"these rows": found})

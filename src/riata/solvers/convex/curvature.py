@@ -99,11 +99,11 @@ def penalised_minimum(
     """The minimum of quadratic and penalty over the features W, from a guess: compiled for the elastic net."""
     v, strengths = guess[W], penalty.strengths(len(w))
     if "block step" in penalty.has:
-        assert isinstance(penalty, GroupLasso)  # so far the only one with block steps
+        assert isinstance(penalty, GroupLasso)  # checked before the solver started, as is the next one
         with one_blas_thread():
             return minimise_groups(H, slope + H @ (v - w[W]), penalty.of(W), v, precision, enough, squares)
     if strengths is None:
-        assert isinstance(penalty, SeparablePenalty)  # checked by `capabilities` before the solver started
+        assert isinstance(penalty, SeparablePenalty)
         with one_blas_thread():
             return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
     l1, l2, lower, upper = strengths.of(W)

@@ -70,7 +70,7 @@ class Sweep:
 
     @property
     def steps(self) -> Steps:
-        """The same as kernels take it."""
+        """The steps as kernels take them."""
         return Steps(
             self.rows, self.y, self.weight, self.visits, self.batch, code_of(self.loss), self.etas, self.safe,
             self.margins,
@@ -89,7 +89,7 @@ class Method(Protocol):
         return {}
 
     def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
-        """Between which numbers indices in its memory lie: the least, and the first beyond."""
+        """The range of the indices in its memory, by name: the least, and the first beyond."""
         return {}
 
     def check(self, memory: MethodMemory) -> None:
@@ -117,7 +117,7 @@ class Method(Protocol):
         return state.w, state.b
 
     def deviations(self, state: State) -> np.ndarray | None:
-        """Those of all columns in the rows so far, where it keeps them."""
+        """The deviations of all columns in the rows so far, where it keeps them."""
         return None
 
     def n_chosen(self, state: State) -> int:

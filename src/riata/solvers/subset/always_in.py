@@ -25,7 +25,7 @@ class AlwaysIn:
 
     @classmethod
     def of(cls, columns: np.ndarray, rows: np.ndarray, slopes: np.ndarray) -> tuple["AlwaysIn", np.ndarray]:
-        """Of rows of H and slopes of all features; and L^-1 times their own slopes."""
+        """From rows of H and slopes of all features; with it L^-1 times their own slopes."""
         inverse = np.linalg.inv(np.linalg.cholesky(rows[:, columns]))
         own = inverse @ slopes[columns]
         return cls(columns, inverse @ rows, inverse.T, -inverse.T @ own), own
@@ -34,7 +34,7 @@ class AlwaysIn:
         return len(self.columns)
 
     def in_units(self, own: np.ndarray, others: np.ndarray) -> "AlwaysIn":
-        """The same where their coefficients are divided by `own`, and rows of H by `others` (infinity: it is 0)."""
+        """These features, with coefficients divided by `own` and rows of H by `others` (infinity: it is 0)."""
         of_data = own[self.columns]
         return AlwaysIn(self.columns, self.explained / others, self.root / of_data[:, None], self.step / of_data)
 

@@ -47,7 +47,7 @@ class Subsets(Protocol):
 
     @property
     def n_columns(self) -> int:
-        """Of what models have at most k: columns, or groups of them."""
+        """How many columns, or groups of them, there are to choose k from."""
 
     @property
     def n_weights(self) -> int: ...
@@ -164,7 +164,7 @@ class _Search:
 
     @property
     def n_bytes(self) -> int:
-        """Of what grows with the search: nodes that are left, and models that were tried."""
+        """The size of what grows with the search: nodes that are left, and models that were tried."""
         return self.frontier.n_bytes + sys.getsizeof(self._tried) + self._key_bytes
 
     def branch(self, threads: ThreadPoolExecutor) -> None:

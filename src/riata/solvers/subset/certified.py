@@ -81,8 +81,16 @@ def _iterates(problem: Problem, certificates: Iterator[Certificate], steps: int)
         proved = None
         if found.finished:
             bound, n_choices = found.bound, problem.n_choices
-            proved = SearchedAll(bound.k, bound.gap, n_choices, found.n_out, found.n_in, found.n_nodes, bound.counted,
-                                 bound.limit)  # fmt: skip
+            proved = SearchedAll(
+                k=bound.k,
+                gap=bound.gap,
+                n_features=n_choices,
+                n_out=found.n_out,
+                n_in=found.n_in,
+                n_parts=found.n_nodes,
+                counted=bound.counted,
+                limit=bound.limit,
+            )
         save = None if found.search is None else partial(_saved, found.search, steps)
         yield point._replace(end_of_pass=found.finished, searched=searched, proof=proved, save=save)
     return told
@@ -142,7 +150,7 @@ def _certified_features(
 def _certified_groups(
     problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None, proof: ProofSoFar
 ) -> Iterator[Certificate]:
-    """The same for groups: the products of all columns, or their rows, are in memory, and so there is only a search."""
+    """The best k groups, certified by a search alone: the products of all columns, or their rows, are in memory."""
     budget = _budget(options)
     space = space_of_groups(problem, options, model, budget.deadline)
     if space is None:
@@ -193,15 +201,15 @@ class _CertifiedSearch:
         proof, frontier = self.proof, found.frontier
         assert frontier is not None
         return SavedSearch(
-            self.fit,
-            proof.bound,
-            proof.out,
-            proof.inside,
-            self.space.left,
-            self.space.by_candidates,
-            found.n_nodes,
-            0,
-            frontier(),
+            fit=self.fit,
+            bound=proof.bound,
+            out=proof.out,
+            inside=proof.inside,
+            left=self.space.left,
+            by_candidates=self.space.by_candidates,
+            n_nodes=found.n_nodes,
+            steps=0,
+            frontier=frontier(),
         )
 
 

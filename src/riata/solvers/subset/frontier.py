@@ -61,14 +61,14 @@ class Frontier:
         ordered = sorted(self._heap)
         nodes = [node for _, _, node in ordered]
         return SavedFrontier(
-            np.array([bound for bound, _, _ in ordered], dtype=np.float64),
-            np.array([node.state for node in nodes], dtype=np.int8).reshape(len(nodes), n_columns),
-            np.array([node.branch for node in nodes], dtype=np.int64),
-            np.array([node.price for node in nodes], dtype=np.float64),
-            np.array([len(node.places) for node in nodes], dtype=np.int64),
-            np.concatenate([np.empty(0, dtype=np.int64), *(node.places for node in nodes)]),
-            np.concatenate([np.empty(0), *(node.weights for node in nodes)]),
-            float(floor),
+            bounds=np.array([bound for bound, _, _ in ordered], dtype=np.float64),
+            states=np.array([node.state for node in nodes], dtype=np.int8).reshape(len(nodes), n_columns),
+            branches=np.array([node.branch for node in nodes], dtype=np.int64),
+            prices=np.array([node.price for node in nodes], dtype=np.float64),
+            counts=np.array([len(node.places) for node in nodes], dtype=np.int64),
+            places=np.concatenate([np.empty(0, dtype=np.int64), *(node.places for node in nodes)]),
+            weights=np.concatenate([np.empty(0), *(node.weights for node in nodes)]),
+            floor=float(floor),
         )
 
     @property

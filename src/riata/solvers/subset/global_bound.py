@@ -260,7 +260,7 @@ def relaxed_point(
 
 
 def _variances(problem: Problem) -> np.ndarray:
-    """Those of all columns."""
+    """The variances of all columns."""
     squares: np.ndarray = problem.data.moments.squares / problem.data.moments.weight
     return squares
 

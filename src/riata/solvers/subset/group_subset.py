@@ -105,7 +105,7 @@ class GroupSubset:
         return [[*bases[i], int(g)] for i, g in places if gains[i, g] > least]
 
     def _swap_gains(self) -> np.ndarray:
-        """For every member that leaves a row of what each group gains in its place."""
+        """What each group gains in the place of a member: a row for every member that leaves."""
         outlooks = [self._outlook(self._without(i)) for i in range(len(self.members))]
         gains = [after.reduction + after.gains - self.outlook.reduction for after in outlooks]
         return np.array(gains).reshape(len(outlooks), -1)
@@ -126,7 +126,7 @@ class GroupSubset:
         return GroupOutlook(support[order], weights[order], float(y @ y), gains)
 
     def _factor(self, members: list[int]) -> Factor:
-        """Of the columns of some groups, the largest group first."""
+        """The factor of the columns of some groups, the largest group first."""
         if not members:
             return NO_COLUMNS
         first, *others = sorted(members, key=lambda g: -len(self._columns[g]))

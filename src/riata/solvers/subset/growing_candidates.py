@@ -79,7 +79,7 @@ class _HeldColumns:
 
     @classmethod
     def of(cls, model: LocalQuadratic) -> "_HeldColumns | None":
-        """Those of the candidates, where it pays to keep them."""
+        """The columns of the candidates, where it pays to keep them."""
         data, problem = model.problem.data, model.problem
         if not isinstance(data, InMemory) or data.n_rows > data.n_features or len(problem.always_in):
             return None

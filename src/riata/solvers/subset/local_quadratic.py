@@ -66,7 +66,7 @@ def _hessian(
 
 
 def _others(problem: Problem, columns: np.ndarray) -> np.ndarray:
-    """Those of these columns that are not always in."""
+    """The columns, of these, that are not always in."""
     always = problem.always_in
     return columns if len(always) == 0 else np.setdiff1d(columns, always)
 
@@ -163,11 +163,11 @@ class LocalQuadratic:
 
     @property
     def b(self) -> float:
-        """Its intercept."""
+        """The intercept of the point."""
         return self.hessian.at.b
 
     def others(self, columns: np.ndarray) -> np.ndarray:
-        """Those of these columns that are not always in."""
+        """The columns, of these, that are not always in."""
         return _others(self.problem, columns)
 
     @property
@@ -197,7 +197,7 @@ class LocalQuadratic:
         return self.quadratic_with(self.candidates, self.products.copy())
 
     def quadratic_with(self, columns: np.ndarray, G: np.ndarray) -> Quadratic:
-        """The same for any columns, whose rows of H among themselves are G, which changes."""
+        """The quadratic of any columns, whose rows of H among themselves are G; G is changed."""
         costs, varies = self.costs.among(columns), self.diagonal[columns] > 0
         G[np.diag_indices_from(G)] -= costs.ridge * varies
         return Quadratic(G, np.where(varies, self.h[columns], 0.0), self.loss, costs)

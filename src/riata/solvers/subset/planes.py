@@ -51,7 +51,7 @@ class Costs(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem) -> "Costs":
-        """Those of a problem, in the units of the data."""
+        """The costs of a problem, in the units of the data."""
         penalty, d = problem.cardinality, problem.data.n_features
         limits = np.broadcast_to(np.inf if problem.limit is None else problem.limit / problem.scale, d)
         ridge, always = np.broadcast_to(np.asarray(penalty.l2, dtype=np.float64), d), None
@@ -62,7 +62,7 @@ class Costs(NamedTuple):
         return cls(ridge, limits, groups, always)
 
     def among(self, columns: np.ndarray) -> "Costs":
-        """Those of some columns."""
+        """The costs of some columns."""
         groups = None if self.groups is None else self.groups[columns]
         always = self.always if self.always is None or groups is not None else self.always[columns]
         return Costs(self.ridge[columns], self.limit[columns], groups, always)

@@ -25,7 +25,7 @@ class Columns(Protocol):
     """The columns of some rows."""
 
     def margins(self, v: np.ndarray) -> Array:
-        """Of weights, the last of which is that of the constant."""
+        """The margins of weights, the last of which is that of the constant."""
 
     def slopes(self, u: Array) -> np.ndarray:
         """The columns times a vector over the rows."""

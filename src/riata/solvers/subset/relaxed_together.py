@@ -52,7 +52,7 @@ class SplitLoss(Protocol):
         """What is known at the points of these nodes."""
 
     def taken(self, rows: np.ndarray) -> "SplitLoss":
-        """The same for some of the nodes."""
+        """The loss of some of the nodes."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class SplitQuadratic:
 
     @classmethod
     def of(cls, G: Array, c: Array, ridge: Array, loss: float, send: Any) -> "SplitQuadratic":
-        """Of arrays where the work is to be done, to which `send` takes those of NumPy."""
+        """From arrays that lie where the work is done; `send` takes arrays of NumPy there."""
         xp = namespace(G)
         inverse = xp.linalg.inv(G + PENALTY * send(np.eye(G.shape[0])))
         return cls(G, inverse, c, ridge, xp.sqrt(ridge), float(loss))
@@ -178,7 +178,7 @@ class SplitPoints:
 
     @classmethod
     def at(cls, states: np.ndarray, k: np.ndarray, w: np.ndarray, prices: np.ndarray, send: Any) -> "SplitPoints":
-        """At the start, where multipliers are still to be made of the slopes."""
+        """The points at the start, where multipliers are still to be made of the slopes."""
         free, inside = (send((states == number).astype(np.float64)) for number in (0, 1))
         z = send(np.where(states < 0, 0.0, w))
         by_price = send(1.0 / np.sqrt(2.0 * prices)[:, None])

@@ -72,5 +72,13 @@ def restored_search(saved: Saved, d: int, n_groups: int | None = None) -> SavedS
     fit = Fitted(support, coef, facts["b"], facts["objective"])
     frontier = SavedFrontier(**found, states=states, floor=floor)
     return SavedSearch(
-        fit, facts["bound"], out, inside, left, facts["by_candidates"], facts["n_parts"], facts["rounds"], frontier
+        fit=fit,
+        bound=facts["bound"],
+        out=out,
+        inside=inside,
+        left=left,
+        by_candidates=facts["by_candidates"],
+        n_nodes=facts["n_parts"],
+        steps=facts["rounds"],
+        frontier=frontier,
     )

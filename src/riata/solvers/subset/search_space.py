@@ -119,5 +119,5 @@ def _saved_subsets(problem: Problem, search: SavedSearch, memory: int, deadline:
 
 
 def _most_rows(memory: int, d: int) -> int:
-    """Of products of single columns with all, and of as many candidates."""
+    """How many rows of products with all columns there is memory for, beside those of as many candidates."""
     return int(SHARE_OF_MEMORY * memory / (16 * d))

@@ -18,6 +18,7 @@ MIN_GAIN = 1e-9  # of the empty model's loss: changes of the support that gain l
 COLLINEAR = 1e-7  # a column is taken for a combination of others if they explain all but this share of its square
 PAIRS = 100  # of members that are removed together, at most
 OVERSHOOTS = (2, 4, 8, 16, 32)  # the values of e
+FEW_DIFFER = 0.25  # of the members: a set that differs by no more is reached by adding and removing them
 ANEW_WORK = 3e7  # multiplications of all searches from nothing, roughly, but MOST_ANEW searches and LEAST_ANEW at least
 MOST_ANEW, LEAST_ANEW = 64, 4
 
@@ -55,7 +56,7 @@ class Subset:
 
     @property
     def weights(self) -> np.ndarray:
-        """Of the members."""
+        """The weights of the members."""
         return self._w[: self.size].copy()
 
     @property
@@ -81,6 +82,17 @@ class Subset:
         self._c = self.h - self._w[:size] @ rows
         self._v = self.H.diagonal() - np.einsum("sj,sj->j", rows, self._W[:size])
 
+    def move_to(self, members: np.ndarray) -> None:
+        """Set the members, one by one where few differ: everything anew takes `size` times as long as one of them."""
+        leaving, entering = np.setdiff1d(self.members, members), np.setdiff1d(members, self.members)
+        if len(leaving) + len(entering) > FEW_DIFFER * len(members):
+            self.restart(members)
+            return
+        for column in leaving:
+            self._remove(int(np.flatnonzero(self.members == column)[0]))
+        for column in entering:
+            self._add(int(column))
+
     def forward(self, size: int) -> None:
         """Add the column that helps most, until there are `size`."""
         while self.size < min(size, len(self._w)):
@@ -101,7 +113,7 @@ class Subset:
             pass
 
     def swaps(self) -> Iterator[None]:
-        """The same, yielding after every swap."""
+        """Swap as `swap` does, yielding after every swap."""
         while True:
             i, j, gain = kernel.best_swap(
                 self._inside, self.size, self._W, self._A, self._w, self._c, self._v, COLLINEAR

@@ -42,7 +42,7 @@ class Rows:
     def of(
         cls, loss: Loss, X: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: np.ndarray, b: float | None, send: Any
     ) -> "Rows":
-        """Those of columns of unit deviation, centred where there is an intercept; b is that without features."""
+        """From columns of unit deviation, centred where there is an intercept, which is b without features."""
         curvature = loss.curvature
         if not np.isfinite(curvature):
             curvature = float(weight @ loss.second_derivative(y, np.full(len(y), b or 0.0)))

@@ -35,7 +35,15 @@ def search_of(spec: Spec) -> Search | None:
     if spec.alpha_ratio is not None or (by == "k" and spec.alpha is not None):
         raise OptionError(f"{by}='auto' chooses {by} itself: give it no other strength beside it")
     target_k = spec.k if by == "alpha" else None
-    return Search(by, spec.select, spec.cv, spec.n_alphas, spec.alpha_reach, spec.k_max, target_k)
+    return Search(
+        by=by,
+        rule=spec.select,
+        cv=spec.cv,
+        n_alphas=spec.n_alphas,
+        alpha_reach=spec.alpha_reach,
+        k_max=spec.k_max,
+        target_k=target_k,
+    )
 
 
 def _is_auto(value: Any) -> bool:

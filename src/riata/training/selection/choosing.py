@@ -46,7 +46,7 @@ def cross_validated(
 
 
 def _standard_errors(fold_scores: np.ndarray, weights: list[float]) -> np.ndarray:
-    """Those of means over folds: folds of groups or days differ in size, and the large ones say more."""
+    """The standard errors of means over folds: folds of groups or days differ in size, and the large ones say more."""
     with np.errstate(invalid="ignore"):  # a score may be infinite
         around = fold_scores - np.average(fold_scores, axis=0, weights=weights)
         return np.sqrt(np.average(around**2, axis=0, weights=weights) / (len(weights) - 1))
@@ -66,7 +66,9 @@ def least(
     choice = LeastScore(path.model(i), of, float(scores[of_path, i]), _could_go_on(path, i))
     of_errors = None if errors is None else errors[of_path]
     of_folds = None if fold_scores is None else fold_scores[:, of_path]
-    return path, Selection(rule, of.name, scores[of_path], of_errors, of_folds, i, choice)
+    return path, Selection(
+        rule=rule, score=of.name, scores=scores[of_path], errors=of_errors, fold_scores=of_folds, index=i, choice=choice
+    )
 
 
 def one_standard_error(
@@ -96,10 +98,25 @@ def one_standard_error(
     of_path = int(of_best[i])
     path = models[of_path]
     choice = WithinOneStandardError(
-        path.model(i), of, float(best[i]), error, models[of_least].model(least), lowest,
-        _could_go_on(models[of_least], least), bool(not has_half[i]), bool(asks_for_half),
-    )  # fmt: skip
-    return path, Selection("cv-1se", of.name, scores[of_path], errors[of_path], fold_scores[:, of_path], i, choice)
+        model=path.model(i),
+        scores=of,
+        score=float(best[i]),
+        error=error,
+        least_model=models[of_least].model(least),
+        least_score=lowest,
+        more_may_be_better=_could_go_on(models[of_least], least),
+        gives_up_most=bool(not has_half[i]),
+        half_of_gain=bool(asks_for_half),
+    )
+    return path, Selection(
+        rule="cv-1se",
+        score=of.name,
+        scores=scores[of_path],
+        errors=errors[of_path],
+        fold_scores=fold_scores[:, of_path],
+        index=i,
+        choice=choice,
+    )
 
 
 def _beyond_doubt(differences: np.ndarray, weights: list[float]) -> bool:
@@ -123,4 +140,6 @@ def by_size(path: ModelPath, k: int) -> Selection:
         )
     i = int(too_many[0]) - 1 if len(too_many) else len(path) - 1
     choice = LastWithinSize(path.model(i), k, not len(too_many) and _could_go_on(path, i))
-    return Selection("target k", "features", None, None, None, i, choice)
+    return Selection(
+        rule="target k", score="features", scores=None, errors=None, fold_scores=None, index=i, choice=choice
+    )

@@ -44,9 +44,17 @@ def fit_selected(
     passes, seconds = data.passes - passes_before, time.perf_counter() - started
     n_selected, F = int(path.n_selected[i]), float(path.objectives[i])
     result = Result(
-        path.coefs[i], path.intercepts[i], F, gap, path.stop, passes, len(path), seconds,
-        [Record(passes, len(path), seconds, F, gap, n_selected)], bound=None if path.bounds is None else path.bounds[i],
-    )  # fmt: skip
+        coef=path.coefs[i],
+        intercept=path.intercepts[i],
+        objective=F,
+        gap=gap,
+        stop=path.stop,
+        passes=passes,
+        steps=len(path),
+        seconds=seconds,
+        history=[Record(passes, len(path), seconds, F, gap, n_selected)],
+        bound=None if path.bounds is None else path.bounds[i],
+    )
     return SelectedFit(result, chosen.solver_name, chosen.alpha, chosen, path, selection)
 
 

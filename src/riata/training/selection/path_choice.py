@@ -20,7 +20,7 @@ class PathChoice(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Of what it is, where there are several."""
+        """The class or level that the path is of, where there are several."""
         return f"{self.label_is} {self.label}" + (" against the rest" if self.label_is == "class" else "")
 
     def coefficient_names(self, names: Sequence[str], places: np.ndarray) -> list[str]:

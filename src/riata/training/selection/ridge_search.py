@@ -23,11 +23,12 @@ from riata.small_work import of_thread
 from riata.solvers.subset.best_coupled import CoupledSearch
 from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.refit import SCORED_PRECISION
 from riata.threads import n_cores, one_blas_thread
 from riata.training.fitting import make_problem, solver_options
+from riata.training.k_paths import fitted_k_path, k_path_of_margin, rough_k_path, supports_under_ridge
 from riata.training.model_events import model_made
 from riata.training.model_path import ModelPath
-from riata.training.path import fitted_k_path, k_path_of_margin, rough_k_path, supports_under_ridge
 from riata.training.selection.scoring import HeldOut
 from riata.training.spec import Spec
 
@@ -47,7 +48,7 @@ class ScoredRows(Protocol):
     def learnt(self) -> Dataset: ...
 
     def scores(self, path: ModelPath) -> HeldOut:
-        """Those of all models of a path."""
+        """The scores of all models of a path."""
 
 
 def sizes_to(k_max: int) -> list[int]:
@@ -118,11 +119,12 @@ class _Fold:
             spec = replace(self.spec, ridge=choosing)
             known |= zip(new, supports_under_ridge(rows.learnt, spec, new, base), strict=True)
         spec = replace(self.spec, ridge=fitting)
-        return rows.scores(fitted_k_path(rows.learnt, spec, {size: known[size] for size in sizes}, choosing))
+        supports = {size: known[size] for size in sizes}
+        return rows.scores(fitted_k_path(rows.learnt, spec, supports, choosing, SCORED_PRECISION))
 
 
 class _CoupledFold(_Fold):
-    """The same, of a loss with several margins a row."""
+    """A fold of a loss with several margins a row, which has one ridge to choose and to fit."""
 
     def without_ridge(self, sizes: list[int]) -> HeldOut:
         return self.with_ridge(0.0, 0.0, sizes)
@@ -165,7 +167,7 @@ class RidgeSearch:
         return best if best is plain or best.clearly_better_than(plain) else plain
 
     def _grown(self, scored: Scored, k_max: int) -> Scored:
-        """With the scores of larger models."""
+        """These scores with those of larger models behind them."""
         more = [size for size in sizes_to(k_max) if size > scored.sizes[-1]]
         end = self._with_ridge(scored.choosing, scored.fitting, more)
         by_fold = np.hstack([scored.by_fold, end.by_fold[:, 1:]])
@@ -207,7 +209,7 @@ def ridge_unit(data: Dataset, spec: Spec) -> float:
 
 
 def _coupled_unit(problem: Problem, spec: Spec) -> float:
-    """The same, by the mean curvature of the margins of a feature."""
+    """The unit of a loss with several margins a row: by the mean curvature over the margins of a feature."""
     model = CoupledSearch(problem, solver_options(spec), 1).at_empty()
     scale = np.broadcast_to(problem.scale, problem.n_coefficients)[:: problem.loss.n_outputs]
     found = model.curvatures / scale[model.features] ** 2

@@ -13,9 +13,10 @@ from riata.data.statistics import Statistics
 from riata.errors import DataError
 from riata.losses import Loss, SeveralMargins
 from riata.outcome.folds_used import FoldKind, FoldsUsed
+from riata.training.k_paths import k_path_of_margin, rough_k_path
 from riata.training.model_events import model_made
 from riata.training.model_path import ModelPath
-from riata.training.path import k_path_of_margin, path_of_margin, rough_k_path
+from riata.training.path import path_of_margin
 from riata.training.relaxing import relaxed, shares_tried
 from riata.training.selection.asked import Search
 from riata.training.selection.products import fold_statistics
@@ -56,7 +57,7 @@ class RowFolds:
         return paths_side_by_side(self.data, self.spec, rows, self.search.n_alphas, self.search.alpha_reach)
 
     def _rows(self, fold: int) -> tuple[Dataset, Dataset]:
-        """Those that a fold learns from, and those that it is scored on."""
+        """The rows that a fold learns from, and those that it is scored on."""
         data, folds = self.data, self.folds
         assert folds is not None
         training, rest = some_rows(data, folds.learnt(fold)), some_rows(data, folds.scored(fold))

@@ -13,15 +13,16 @@ import numpy as np
 
 from riata.arrays import to_host
 from riata.data.dataset import Dataset
-from riata.data.folds import by_position
+from riata.data.folds import Folds, by_position
 from riata.data.gram import are_whole
 from riata.data.statistics import SummaryRows
 from riata.errors import OptionError
 from riata.outcome.choices import ScoredOn, Scores
 from riata.solvers.subset.local_quadratic import NOTHING
 from riata.training.checks import check_rows, check_spec
+from riata.training.k_paths import fitted_k_path, k_path_of_margin, supports_under_ridge
 from riata.training.model_path import ModelPath
-from riata.training.path import MOST_ALPHAS, fitted_k_path, k_path_of_margin, supports_under_ridge, usual_reach
+from riata.training.path import MOST_ALPHAS, usual_reach
 from riata.training.relaxing import every_share, shares_tried
 from riata.training.selection.asked import Search
 from riata.training.selection.choosing import Selection, by_size, cross_validated, least
@@ -47,10 +48,7 @@ def search_path(
     check_rows(data, spec)
     if search.alpha_reach is None:
         search = replace(search, alpha_reach=usual_reach(data))
-    divided = (search.folds or by_position(n_folds_of(search.cv), spec.seed or 0)) if search.needs_folds else None
-    if divided is not None and divided.n_folds > data.n_observed:
-        fewer = f": take cv={data.n_observed}" if data.n_observed > 1 else ""
-        raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}{fewer}")
+    divided = _divided(data, spec, search)
     folds = folds_of(data, spec, search, divided)
     if search.by == "k" and _ridge_is_open(spec, search.rule):
         return _with_ridge(folds, spec, search, validation, progress)
@@ -63,21 +61,39 @@ def search_path(
     models = every_share(path, data, spec)
     if search.target_k is not None:
         return models[0], by_size(models[0], search.target_k)
-    if search.rule == "validation":
+    if search.needs_folds:
+        parts = []
+        for fold in range(folds.used.count):
+            if progress is not None:
+                progress(fold + 1, folds.used.count + 1, f"fold {fold + 1} of {folds.used.count}")
+            parts.append(scores_of(folds, fold, path))
+        return cross_validated(models, search.rule, spec.loss_function, parts, folds.used)
+    return _without_folds(models, data, spec, search.rule, validation)
+
+
+def _divided(data: Dataset, spec: Spec, search: Search) -> Folds | None:
+    """The folds that a search asks for, of which none is empty; None where its rule needs none."""
+    if not search.needs_folds:
+        return None
+    divided = search.folds or by_position(n_folds_of(search.cv), spec.seed or 0)
+    if divided.n_folds > data.n_observed:
+        fewer = f": take cv={data.n_observed}" if data.n_observed > 1 else ""
+        raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}{fewer}")
+    return divided
+
+
+def _without_folds(
+    models: list[ModelPath], data: Dataset, spec: Spec, rule: str, validation: Dataset | None
+) -> tuple[ModelPath, Selection]:
+    """The model of least score on the validation rows, or by a criterion."""
+    loss = spec.loss_function
+    if rule == "validation":
         assert validation is not None
-        scores = np.array([held_out(validation, one, spec.loss_function, data).scores for one in models])
-        of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
-        return least(models, search.rule, of, scores)
-    if search.rule in CRITERIA:
-        n_counted = _n_counted(data, spec)
-        scores = np.array([criterion(search.rule, one, spec.loss_function, n_counted) for one in models])
-        return least(models, search.rule, Scores(search.rule, ScoredOn.TRAINING_ROWS, scores.size), scores)
-    parts = []
-    for fold in range(folds.used.count):
-        if progress is not None:
-            progress(fold + 1, folds.used.count + 1, f"fold {fold + 1} of {folds.used.count}")
-        parts.append(scores_of(folds, fold, path))
-    return cross_validated(models, search.rule, spec.loss_function, parts, folds.used)
+        scores = np.array([held_out(validation, one, loss, data).scores for one in models])
+        return least(models, rule, Scores(loss.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows), scores)
+    n_counted = _n_counted(data, spec)
+    scores = np.array([criterion(rule, one, loss, n_counted) for one in models])
+    return least(models, rule, Scores(rule, ScoredOn.TRAINING_ROWS, scores.size), scores)
 
 
 def _with_ridge(
@@ -175,7 +191,7 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
          f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
         (search.k_max is not None and not 1 <= search.k_max <= most,
          f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
-        (spec.certify is not None and spec.certify is not False,
+        (spec.certifies,
          f"{search.by}='auto' is not certified: leave certify out, or give it the number k that was chosen"),
         (spec.checkpoint is not None, f"{search.by}='auto' has no checkpoints: leave checkpoint out, or give a number"),
         (spec.solver not in ("auto", _SOLVER[search.by]),

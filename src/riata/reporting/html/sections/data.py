@@ -16,7 +16,7 @@ from riata.reporting.html.page import Section
 from riata.reporting.html.rendering import rendered
 from riata.reporting.html.tables import Column, data_table
 from riata.reporting.html.tables import facts as facts_list
-from riata.reporting.terminal.summary import holds
+from riata.reporting.terminal.data_tables import holds
 from riata.reporting.terminal.wording import as_typed
 
 MOST_COLUMNS = 400  # in the table, those with features in the model first
