@@ -79,6 +79,10 @@ def test_the_help_of_riata_names_every_command():
         (["fit", "t.csv", "--alpha-rato", "1"], "did you mean --alpha-ratio?"),
         (["fit", "t.csv", "--targt", "price"], "did you mean --target?"),
         (["fti", "t.csv"], "did you mean fit?"),
+        (
+            ["convert", "t.csv", "--out", "x"],
+            "--out is no option here, but stands without its name: riata convert DATA OUT",
+        ),
         (["evalute", "m", "t.csv"], "did you mean evaluate?"),
         (["fit", "t.csv", "--target", "prise"], "did you mean 'price'?"),
         (["fit", "t.csv", "--target", "PRICE"], "did you mean 'price'?"),

@@ -329,3 +329,17 @@ def test_numbers_that_are_written_as_text_are_no_identifiers(rng):
     data = riata.open(frame.assign(y=rng.normal(size=60)), target="y")
     assert "numbers that are written as text, such as '$" in notes_on(data, "paid")[0]
     assert "as an identifier has" in notes_on(data, "zip")[0]
+
+
+@pytest.mark.parametrize("form", ["{:.1f}", "{:.1f} kg", "€{:.1f}"])
+def test_many_numbers_that_are_written_as_text_are_no_levels(form, rng):
+    """Each has rows enough to be a level, and would be one without a word."""
+    few, many = rng.integers(0, 10, N) / 10 + 1, rng.integers(0, 60, N) / 10
+    frame = pd.DataFrame({"few": [form.format(x) for x in few], "many": [form.format(x) for x in many]})
+    data = riata.open(frame.assign(y=rng.normal(size=N)), target="y")
+    assert "written as text, such as" in notes_on(data, "many")[0]
+    assert "different ones: left out; make numbers of them" in notes_on(data, "many")[0]
+    assert not notes_on(data, "few")
+    assert all(name.startswith("few=") for name in data.feature_names)
+    with pytest.warns(UserWarning, match="'many' holds numbers that are written as text"):
+        riata.SparseRegressor(k=1).fit(frame, rng.normal(size=N))

@@ -67,7 +67,15 @@ class Command(click.Command):
             return super().parse_args(ctx, self._with_values(ctx, args))
         except click.NoSuchOption as error:
             options = [name for one in self.get_params(ctx) for name in (*one.opts, *one.secondary_opts)]
+            self._refuse_dashes(error.option_name, ctx)
             raise _no_such("option", error.option_name, options, ctx) from None
+
+    def _refuse_dashes(self, name: str, ctx: click.Context) -> None:
+        """Say of an argument that is written as an option, as --out is one of other commands, how it is written."""
+        arguments = [one.make_metavar(ctx) for one in self.get_params(ctx) if isinstance(one, click.Argument)]
+        if name.lstrip("-").upper() in arguments:
+            usage = " ".join([ctx.command_path, *arguments])
+            raise click.UsageError(f"{name} is no option here, but stands without its name: {usage}", ctx) from None
 
     def _with_values(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The words with the value of every option that may stand without one, unless its value is the next word."""

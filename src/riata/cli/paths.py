@@ -109,7 +109,7 @@ def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **optio
     show_stability(found, names_of(rows), as_json)
     if not as_json:
         strengths: tuple[str, ...] = ("k", "alpha", "alpha_ratio", "penalty")
-        sized: tuple[str, ...] = ("--k", str(max(1, len(found.stable))))
+        sized: tuple[str, ...] = ("--k", str(len(found.stable) or "auto"))
         if rows.facts.targets or "one margin a row" not in spec.loss_function.has:  # k is of losses with one
             strengths, sized = (), ()
         say_next(with_options("fit", data, *sized, "--report", "page.html", without=strengths))

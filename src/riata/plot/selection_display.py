@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riata.outcome.score_names import score_name
 from riata.plot.display import Axes, along, axes_for, path_of
 from riata.training.selection.path_choice import PathChoice
 
@@ -41,5 +42,5 @@ class SelectionDisplay:
             low, high = scores - selection.errors, scores + selection.errors
             ax.fill_between(path.values, low, high, color="tab:blue", alpha=0.2, linewidth=0)
         along(ax, self.searched)
-        ax.set_ylabel("objective" if selection.scores is None else selection.score.replace("_", " "))
+        ax.set_ylabel("objective" if selection.scores is None else score_name(selection.score))
         return self

@@ -7,8 +7,12 @@ import math
 import re
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from riata.data.cells.column_look import SOME_NUMBER
 from riata.data.cells.matching import matching
+from riata.data.cells.numbers import unit_of
+from riata.data.columns.arrow_values import string_array
 from riata.data.columns.categories import Category, HashedCategory, fewest_rows
 from riata.data.columns.column import ENOUGH_ROWS, Encoder
 from riata.data.columns.column_profile import ColumnProfile
@@ -19,6 +23,7 @@ LEAK = 0.5  # a column that alone explains more of the target than this is point
 COPY = 0.9995
 TELLS = 0.95  # and one that explains more than this of one among several classes
 A_SENTENCE = 3  # words at least
+MOST_NUMBERS = 32  # written as text with a point or a comma, such as 1.6 and 2.0, that may be levels
 ID_WORDS = {"id", "ids", "idx", "index", "key", "uuid", "guid", "row", "rowid", "rownum", "serial"}
 
 
@@ -43,21 +48,23 @@ def unfit(name: str, found: ColumnProfile, n_rows: int, encoder: Encoder) -> Unf
     if found.missing == 0 and _constant(found):
         why = "has the same value in all rows"
         return Unfit(f"column {name!r} {why}: left out", why)
-    if found.type == "category" and (found.distinct or 0) > UNIQUE * n_valid and n_valid >= ENOUGH_ROWS:
-        kept = ", but for whether there is one" if found.missing else ""
-        if (example := _written_number(found)) is not None:
-            return Unfit(
-                f"column {name!r} holds numbers that are written as text, such as {example!r}, and nearly every row "
-                f"has its own: left out{kept}; make numbers of them (categorical=[{name!r}] keeps them as they are)",
-                "holds numbers that are written as text",
-            )
+    kept = ", but for whether there is one" if found.missing else ""
+    own = found.type == "category" and (found.distinct or 0) > UNIQUE * n_valid and n_valid >= ENOUGH_ROWS
+    many = own or (found.type == "category" and (found.distinct or 0) > MOST_NUMBERS)
+    if many and (example := _written_number(found)) is not None:
+        each = "nearly every row has its own" if own else f"there are {found.distinct:,} different ones"
+        return Unfit(
+            f"column {name!r} holds numbers that are written as text, such as {example!r}, and {each}: left out{kept}; "
+            f"make numbers of them (categorical=[{name!r}] keeps them as they are)",
+            "holds numbers that are written as text",
+        )
+    if own:
         return Unfit(
             f"column {name!r} has another value in nearly every row, as an identifier has, of which nothing can be "
             f"learnt for other rows: left out{kept} (categorical=[{name!r}] keeps it{_words_of(name, found)})",
             "has another value in nearly every row",
         )
     if isinstance(encoder, Category) and encoder.rare and not encoder.levels:
-        kept = ", but for whether there is one" if found.missing else ""
         most = math.ceil(fewest_rows(n_rows)) - 1
         rows = "one row" if most == 1 else f"{most} rows at most"
         return Unfit(
@@ -91,9 +98,11 @@ def unfit(name: str, found: ColumnProfile, n_rows: int, encoder: Encoder) -> Unf
 
 
 def _written_number(found: ColumnProfile) -> str | None:
-    """A value of a column of amounts that no file of text explains, such as $1,391.00 in JSON."""
+    """A value of a column of amounts that no file of text explains, such as $1,391.00 or 7.6 kg in JSON."""
     values = [value for value in found.most_frequent or [] if "." in value or "," in value]  # digits may be names
-    right = values and values == found.most_frequent and matching(values, SOME_NUMBER).issuperset(values)
+    unit = unit_of(string_array(values, pa.string()), share=0.9) if values else ""
+    bare = [value.removesuffix(unit) for value in values]
+    right = values and values == found.most_frequent and matching(bare, SOME_NUMBER).issuperset(bare)
     return values[0] if right else None
 
 
