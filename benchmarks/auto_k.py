@@ -1,9 +1,10 @@
 """`k="auto"` beside `alpha="auto"` and `k="auto"` without a ridge, on all real sets, with all other defaults.
 
-    python benchmarks/auto_k.py [--only golub] [--out docs/auto.md]
+    python benchmarks/auto_k.py [--only golub] [--from docs/auto.md] [--out docs/auto.md]
 
 Every set is learnt from some rows and scored on others that no fit has seen; the sets of few rows five times, on
-another fifth each time. What is kept in build/auto_k.json is not measured again.
+another fifth each time. What is kept in build/auto_k.json is not measured again; `--from` takes the lines of other sets
+from an earlier table.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 import problems
+from problems import run_name
 from riata import SparseClassifier, SparseRegressor
 
 KEPT = Path(__file__).parents[1] / "build" / "auto_k.json"
@@ -27,9 +29,9 @@ Written by `python benchmarks/auto_k.py --out docs/auto.md`: `alpha="auto"` (the
 log loss of classes, the mean squared error of numbers as a share of their variance, the Poisson loss of claims. The
 error is the standard error over those rows of the least of the three. `behind` says by how many of them `k="auto"` is
 above the least; below 1 is within one. Sets of few rows were learnt five times, and scored on another fifth each
-time. Time is in processor seconds, beside other work; sets of more rows than features were measured last, with paths
-to 0.0001. `k without a ridge` of separable classes often chooses no feature at all or one: models of more are
-over-confident. Sets that are not in the table have not been run.
+time. Time is in processor seconds, beside other work. Each line says of which run it is: those that are called earlier
+had slower searches, and fits of folds to 1e-12 in place of 1e-6. `k without a ridge` of separable classes often chooses
+no feature at all or one: models of more are over-confident. Sets that are not in the table have not been run.
 
 """
 
@@ -133,6 +135,7 @@ SETS = {
     "news20": news20,
     "20,000 texts": texts(20_000),
 }
+HEADINGS = ["set", *(f"{way}: loss (features)" for way in FITS), "error", "behind", "seconds of alpha, of k", "run"]
 LOSSES = {"riboflavin": "squared", "flights, 3,000 rows": "squared", "claims, 20,000 rows": "poisson"}
 
 
@@ -163,18 +166,25 @@ def losses_of(model, loss, X, y, variance):
     return -np.log(np.maximum(p, 1e-300))
 
 
-def table(kept):
-    head = ["set", *(f"{way}: loss (features)" for way in FITS), "error", "behind", "seconds of alpha, of k"]
-    lines = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
+def lines_of(path):
+    """The lines of an earlier table, by the set: each says of which run it is."""
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in path.read_text().splitlines()]
+    return {row[0]: [*row, "earlier"][: len(HEADINGS)] for row in cells if row[0] in SETS}
+
+
+def table(kept, earlier):
+    lines = ["| " + " | ".join(HEADINGS) + " |", "| --- " * len(HEADINGS) + "|"]
     for name in SETS:
         found = kept.get(name, {})
         if len(found) < len(FITS):
+            lines += ["| " + " | ".join(earlier[name]) + " |"] if name in earlier else []
             continue
         least = min(found.values(), key=lambda one: one["loss"])
         behind = (found["k"]["loss"] - least["loss"]) / least["error"]
         cells = [f"{found[way]['loss']:.4f} ({found[way]['features']:.0f})" for way in FITS]
         times = f"{found['alpha']['seconds']:.1f}, {found['k']['seconds']:.1f}"
-        lines.append("| " + " | ".join([name, *cells, f"{least['error']:.4f}", f"{behind:.1f}", times]) + " |")
+        run = found["k"].get("run", "")
+        lines.append("| " + " | ".join([name, *cells, f"{least['error']:.4f}", f"{behind:.1f}", times, run]) + " |")
     return "\n".join(lines)
 
 
@@ -183,20 +193,22 @@ def main():
     parser.add_argument("--only", default="", help="sets whose name contains this")
     parser.add_argument("--ways", nargs="*", choices=list(FITS), default=list(FITS))
     parser.add_argument("--again", action="store_true", help="measure anew what is kept")
+    parser.add_argument("--from", type=Path, dest="table", help="an earlier table, for sets that are not kept")
     parser.add_argument("--out", type=Path, help="write the table of all that is kept to this Markdown file")
     arguments = parser.parse_args()
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    earlier = lines_of(arguments.table) if arguments.table else {}
     for name in SETS:
         for way in arguments.ways if arguments.only in name else []:
             found = kept.setdefault(name, {})
             if way not in found or arguments.again:
-                found[way] = measured(name, FITS[way])
+                found[way] = {**measured(name, FITS[way]), "run": run_name()}
                 print(name, way, found[way], flush=True)
                 KEPT.parent.mkdir(exist_ok=True)
                 KEPT.write_text(json.dumps(kept, indent=1))
     if arguments.out:
-        arguments.out.write_text(HEAD + table(kept) + "\n")
-    print(table(kept))
+        arguments.out.write_text(HEAD + table(kept, earlier) + "\n")
+    print(table(kept, earlier))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """This checkout against an earlier one: processor seconds of the same fits, in turn, as ratios.
 
-    python benchmarks/before_after.py --base REVISION [--only digits49] [--rounds 3]
+    python benchmarks/before_after.py --base REVISION [--only digits49] [--rounds 3] [--calls 4]
 
 The earlier source is checked out into a temporary folder. Every case runs in a fresh process of either source, one
 after the other so that both see the same machine, and its figure is the least processor time of the warm calls of all
-rounds. Only the public interface is used, so that the two sources may differ in everything else.
+rounds. Only the public interface is used, so that the two sources may differ in everything else; a case that fails with
+either is left out.
 """
 
 import argparse
@@ -18,7 +19,6 @@ from pathlib import Path
 
 import numpy as np
 
-CALLS = 4  # of a case in a process: the first one compiles or loads, and is not counted
 NOISE = 1.1  # ratios of identical sources on a busy machine reach this
 
 
@@ -99,28 +99,29 @@ CASES = {
 }
 
 
-def measure(case: str) -> None:
+def measure(case: str, calls: int) -> None:
     """In a process of its own: the least processor time of the warm calls, as JSON."""
     import warnings
 
     warnings.simplefilter("ignore")
     call = CASES[case]()
     seconds = []
-    for _ in range(CALLS):
+    for _ in range(calls):
         started = time.process_time()
         call()
         seconds.append(time.process_time() - started)
     print(json.dumps(min(seconds[1:])))
 
 
-def run(source: Path, case: str) -> float:
-    """Processor seconds of a case with this source."""
+def run(source: Path, case: str, calls: int) -> float | None:
+    """Processor seconds of a case with this source; None, and a line that says why, where it fails."""
     here = Path(__file__).parent
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(source / "src"), str(here)])}
-    command = [sys.executable, __file__, "--measure", case]
+    command = [sys.executable, __file__, "--measure", case, "--calls", str(calls)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
-        raise SystemExit(f"{case} failed with {source}: {done.stderr.strip().splitlines()[-1]}")
+        print(f"{case} failed with {source}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        return None
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
@@ -129,10 +130,13 @@ def main():
     parser.add_argument("--base", help="the revision to compare with")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--calls", type=int, default=4, help="of a case in a process; the first compiles or loads, and is not counted"
+    )
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        measure(options.measure)
+        measure(options.measure, options.calls)
         return
     head = Path(__file__).resolve().parents[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -145,8 +149,10 @@ def main():
                     continue
                 before, after = [], []
                 for _ in range(options.rounds):
-                    before.append(run(base, case))
-                    after.append(run(head, case))
+                    before.append(run(base, case, options.calls))
+                    after.append(run(head, case, options.calls))
+                if None in before or None in after:
+                    continue
                 ratio = min(after) / min(before)
                 mark = " (slower)" if ratio > NOISE else ""
                 print(f"| {case} | {min(before):.3f} | {min(after):.3f} | {ratio:.2f}{mark} |", flush=True)

@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -76,44 +77,48 @@ def measure(number, solver):
     began, first, gap, warm = clock(), None, np.inf, []
     tolerances = [TARGET] if solver == "riata" else TOLERANCES[TOLERANCES <= LOOSE.get(solver, 1.0)]
     for tol in tolerances:
-        seconds, models = timed(solve, alphas, tol)
+        seconds, processor, models = timed(solve, alphas, tol)
         first = first or seconds
         gap = certificate(benchmark, X, y, alphas, *models)
-        tell(solver, first, seconds, gap, models, solve, clock() - began)
+        tell(solver, first, seconds, processor, gap, models, solve, clock() - began)
         if gap <= CERTIFIED or clock() - began > LIMIT:
             break
-    while len(warm) < 3 and sum(warm) < REPEATED and clock() - began < LIMIT:
-        warm.append(timed(solve, alphas, tol)[0])
-        tell(solver, first, min(warm), gap, models, solve, clock() - began)
+    while len(warm) < 3 and sum(seconds for seconds, _ in warm) < REPEATED and clock() - began < LIMIT:
+        warm.append(timed(solve, alphas, tol)[:2])
+        tell(solver, first, *np.min(warm, axis=0), gap, models, solve, clock() - began)
 
 
 def timed(solve, alphas, tol):
-    """Seconds of a solve, its own where it counts them, and its models."""
-    started = clock()
+    """Seconds of a solve, its own where it counts them, those of all cores together, and its models."""
+    started, spent = clock(), time.process_time()
     models = solve(alphas, tol)
-    return getattr(solve, "seconds", clock() - started), models
+    return getattr(solve, "seconds", clock() - started), time.process_time() - spent, models
 
 
-def tell(solver, first, warm, gap, models, solve, spent):
+def tell(solver, first, warm, processor, gap, models, solve, spent):
     """Print what is known so far: whoever stops this process has the last line."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     features, passes = int(np.count_nonzero(models[0][-1])), getattr(solve, "passes", None)
-    known = {"solver": solver, "first": first, "warm": warm, "gap": gap, "features": features}
+    known = {"solver": solver, "first": first, "warm": warm, "processor": processor, "gap": gap, "features": features}
     print(json.dumps({**known, "passes": passes, "peak_mb": peak, "spent": spent}), flush=True)
 
 
 def run(number, solver, more=()):
-    """Measure in a fresh process; None, and a line that says why, where there is no answer."""
+    """Measure in a fresh process: its last answer, without a gap where it gave none, and why it ended if not by itself
+    or by a limit."""
     command = [sys.executable, sys.argv[0], "--measure", str(number), solver, *more]
+    failed = None
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LAST, check=False)
-        told, reason = done.stdout, (done.stderr.strip().splitlines() or ["failed"])[-1]
+        told = done.stdout
+        if done.returncode not in {0, -signal.SIGXCPU}:
+            failed = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
+            print(f"    {solver}: {failed}", file=sys.stderr)
     except subprocess.TimeoutExpired as stopped:
-        told, reason = (stopped.stdout or b"").decode(), f"no answer in {LAST} s"
-    if not told.strip():
-        print(f"    {solver}: {reason}", file=sys.stderr)
-        return None
-    return json.loads(told.strip().splitlines()[-1])
+        told = (stopped.stdout or b"").decode()
+    nothing = {"solver": solver, "first": None, "warm": None, "gap": None}
+    result = json.loads(told.strip().splitlines()[-1]) if told.strip() else nothing
+    return {**result, "failed": failed} if failed else result
 
 
 def certified(result):
@@ -124,40 +129,68 @@ def certified(result):
 def at_least(result):
     """Seconds that a solver needs for an answer that is good enough, which it has not given: more than its last one
     took, at a looser tolerance, and than it had spent on the next when it was stopped."""
-    spent = result.get("limit", 0.0) - result.get("spent", result.get("limit", 0.0))
+    spent = 0.0 if "failed" in result else result.get("limit", 0.0) - result.get("spent", 0.0)
     return max(result["warm"] or 0.0, spent)
 
 
-def report(rows):
-    """Markdown: a line per benchmark with the ratio to the fastest certified peer, then every measurement."""
-    lines = [
-        "| problem | riata s | fastest peer | its s | ratio | riata first call s |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+def compared(results):
+    """riata's measurement (None without an answer) and the fastest peer's that is certified (None without one)."""
+    ours = next((r for r in results if r["solver"] == "riata" and certified(r)), None)
+    peers = [r for r in results if r["solver"] != "riata" and certified(r)]
+    return ours, min(peers, key=lambda r: r["warm"], default=None)
+
+
+def summary(rows, without=lambda name, asked: "none in time" if asked else "not run", not_run=None):
+    """Markdown: a line per benchmark with the ratio to the fastest certified peer, or what there is to say without;
+    and, where it is known, which peers were not run."""
+    head = ["problem", "riata s", "fastest peer", "its s", "ratio", "riata first call s"]
+    head += ["peers not run"] if not_run else []
+    lines = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
     for name, results in rows:
-        ours = next((r for r in results if r["solver"] == "riata" and r["gap"] is not None), None)
-        peers = [r for r in results if r["solver"] != "riata" and certified(r)]
-        best = min(peers, key=lambda r: r["warm"], default=None)
-        if ours:
-            its = ["none in time" if len(results) > 1 else "not run", "", ""]
-            short = [at_least(r) for r in results if r["solver"] != "riata" and not certified(r)]
-            if short and not best:
-                its[1:] = [f"> {min(short):.3f}", f"> {min(short) / ours['warm']:.1f}"]
-            if best:
-                its = [best["solver"], f"{best['warm']:.3f}", f"{best['warm'] / ours['warm']:.1f}"]
-            lines.append("| " + " | ".join([name, f"{ours['warm']:.3f}", *its, f"{ours['first']:.2f}"]) + " |")
-    lines += ["", "| problem | solver | first s | warm s | certified gap | features | passes | peak MB |"]
-    lines += ["| --- | --- | --- | --- | --- | --- | --- | --- |"]
+        ours, best = compared(results)
+        asked = [r for r in results if r["solver"] != "riata"]
+        if best:
+            its = [best["solver"], f"{best['warm']:.3f}", f"{best['warm'] / ours['warm']:.1f}" if ours else ""]
+        else:
+            least = min((at_least(r) for r in asked), default=0.0)
+            known = [f"> {least:.3f}", f"> {least / ours['warm']:.1f}" if ours else ""] if least else ["", ""]
+            its = [without(name, asked), *known]
+        own = [f"{ours['warm']:.3f}", *its, f"{ours['first']:.2f}"] if ours else ["not in time", *its, ""]
+        left_out = [", ".join(not_run[name])] if not_run else []
+        lines.append("| " + " | ".join([name, *own, *left_out]) + " |")
+    return "\n".join(lines)
+
+
+def measurements(rows):
+    """Markdown: a line per benchmark and solver; > stands before seconds that were too few for a certified answer."""
+    of_runs = any("run" in r for _, results in rows for r in results)
+    head = ["problem", "solver", "first s", "warm s", "certified gap", "features", "passes", "peak MB"]
+    head += ["run"] if of_runs else []
+    lines = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
     for name, results in rows:
         for r in results:
             if r["gap"] is None:
-                stopped = f"none in {r['limit']} s" if "limit" in r else "no answer in time"
-                lines.append(f"| {name} | {r['solver']} | | {stopped} | | | | |")
-                continue
-            passes = "" if r["passes"] is None else f"{r['passes']:.0f}"
-            cells = [name, r["solver"], f"{r['first']:.3f}", f"{r['warm']:.3f}", f"{r['gap']:.0e}", str(r["features"])]
-            lines.append("| " + " | ".join([*cells, passes, f"{r['peak_mb']:.0f}"]) + " |")
+                cells = ["", r["failed"][:60] if "failed" in r else f"> {at_least(r):.3f}", "", "", "", ""]
+            else:
+                warm = f"{r['warm']:.3f}" if certified(r) else f"> {at_least(r):.3f}"
+                passes = "" if r["passes"] is None else f"{r['passes']:.0f}"
+                cells = [
+                    f"{r['first']:.3f}",
+                    warm,
+                    f"{r['gap']:.0e}",
+                    str(r["features"]),
+                    passes,
+                    f"{r['peak_mb']:.0f}",
+                ]
+            lines.append(
+                "| " + " | ".join([name, r["solver"], *cells, *([r.get("run", "")] if of_runs else [])]) + " |"
+            )
     return "\n".join(lines)
+
+
+def report(rows):
+    """Both tables."""
+    return f"{summary(rows)}\n\n{measurements(rows)}"
 
 
 def machine():
@@ -200,9 +233,9 @@ def main(head=HEAD):
             if task in given_up or (options.solvers and solver not in options.solvers):
                 continue
             result = run(number, solver)
-            if result is None or not certified(result):
+            if not certified(result):
                 given_up.add(task)
-            if result is not None:
+            if result["gap"] is not None:
                 results.append(result)
                 print(f"{benchmark.name:45} {solver:14} {result['warm']:8.3f} s  gap {result['gap']:.0e}", flush=True)
         rows.append((benchmark.name, results))

@@ -2,12 +2,14 @@
 
     python benchmarks/hard.py --list
     python benchmarks/hard.py [--case genotypes "=golub Lasso, max/30"] [--solvers riata celer] [--limit 100] [--again]
-        [--out docs/hard.md]
+        [--from docs/hard.md] [--out docs/hard.md]
+    python benchmarks/hard.py --cores 2 --case ... [--out docs/hard-two-cores.md]
 
-As `convex.py`, to the same certified gap, but in processor seconds on one core (`--cores 2`: two), so that other work
-on the machine hardly counts. A solver is stopped at the limit, loading not counted, or where it can no longer be the
-fastest. Every result is kept in build/hard.json as soon as it is there, and what is kept is not measured again:
-cases can be run one at a time, and a run that was stopped goes on. The table has all that is kept.
+As `convex.py`, to the same certified gap, but in processor seconds on one core, so that other work on the machine
+hardly counts; with `--cores 2` in seconds by the clock, and processor seconds beside them. A solver is stopped at the
+limit, loading not counted, or where it can no longer be the fastest. Every result is kept in build/hard.json as soon as
+it is there, and what is kept is not measured again: cases can be run one at a time, and a run that was stopped goes on.
+The table has all that is kept, and says of which run each result is; `--from` takes back what an earlier table has.
 """
 
 import argparse
@@ -28,9 +30,11 @@ import convex
 import problems
 
 MARK = "<!-- what follows is written by benchmarks/hard.py -->"
-KEPT = Path(__file__).parents[1] / "build" / "hard.json"
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / "build" / "hard.json"
 LIMIT = 100  # processor seconds
 COMPILING, TRIES = 20, 10  # seconds, and times the fastest so far: a solver that takes longer is not faster
+LARGER_ALPHA = "none at a larger alpha"
 HEAD = f"""# Where it is hard
 
 Written by `python benchmarks/hard.py --out docs/hard.md`: problems with small penalties, correlated or wide columns, or
@@ -40,8 +44,9 @@ same matrix in the layout it likes best, runs in a process of its own, and must 
 processor seconds on one core, the best of up to three warm runs. The ratio is the time of the fastest certified peer
 over riata's. A solver is stopped at its limit, which is {COMPILING} s and {TRIES} times the fastest time so far,
 riata's included, and {LIMIT} s at most; one that is not certified by then is not asked for smaller alphas of the same
-problem: *none in time* says that of all peers that were asked. The fastest of them would have needed more seconds than
-stand behind >: as many as its last tolerance took, which was too loose, or as it had spent on the next.
+problem: *none in time* says that of all peers that were asked, *{LARGER_ALPHA}* that none was asked for this alpha.
+The fastest of them would have needed more seconds than stand behind >: as many as its last tolerance took, which was
+too loose, or as it had spent on the next.
 """
 
 
@@ -53,66 +58,98 @@ def main():
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="measure anew what is kept")
     parser.add_argument("--list", action="store_true", help="name the cases, and do nothing")
+    parser.add_argument(
+        "--from", type=Path, dest="table", help="take back what the table in this file has and is not kept"
+    )
     parser.add_argument("--out", type=Path, help="write the table of all that is kept to this Markdown file")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    convex.clock, convex.LIMIT, convex.LAST = time.process_time, options.limit, max(600, 20 * options.limit)
+    convex.clock = time.process_time if options.cores == 1 else time.perf_counter
+    convex.LIMIT, convex.LAST = options.limit, max(600, 20 * options.limit)
     problems.BENCHMARKS = problems.HARD
     if options.measure:
         number, solver = int(options.measure[0]), options.measure[1]
         problems.load(problems.HARD[number])
-        _stop_after(options.limit)
+        _stop_after(options.limit * options.cores)
         convex.measure(number, solver)
         return
     if options.list:
         print(*(benchmark.name for benchmark in problems.HARD), sep="\n")
         return
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    if options.table:
+        _take_back(options.table, options.cores)
     for number, benchmark in enumerate(problems.HARD):
         if any(_asked(benchmark.name, case) for case in options.case):
-            _measured(number, benchmark, options, kept)
-    rows = [(one.name, list(_results(kept, one, options.cores).values())) for one in problems.HARD]
-    table = convex.report([(name, results) for name, results in rows if results])
+            _measured(number, benchmark, options)
+    kept = _kept()
+    rows = [(one.name, _in_order(_results(kept, one, options.cores))) for one in problems.HARD]
+    rows = [(name, results) for name, results in rows if results]
+    table = _table(rows, kept) if options.cores == 1 else _two_times(rows)
     if options.out:
         from peers import missing
 
         before = options.out.read_text().partition(MARK)[0] if options.out.exists() else f"{HEAD}\n"
         options.out.write_text(f"{before}{MARK}\n\n{convex.machine()} {' '.join(missing())}\n\n{table}\n")
     print(table)
+    if options.cores == 1:
+        print("", *_counts(rows, kept), sep="\n")
 
 
 def _stop_after(seconds):
     """End this process after so many more processor seconds: whoever waits for it has what it told until then."""
-    spent = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    spent = int(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (int(spent + seconds) + 1,) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (spent + seconds + 1, spent + seconds + 10))
 
 
 def _asked(name, case):
     return name == case[1:] if case.startswith("=") else case in name
 
 
+def _kept():
+    return json.loads(KEPT.read_text()) if KEPT.exists() else {}
+
+
+def _keep(name, cores, found):
+    """Add results to those kept of a case: read anew, since another run may have added some."""
+    kept = _kept()
+    kept.setdefault(_key(name, cores), {}).update({result["solver"]: result for result in found})
+    KEPT.parent.mkdir(exist_ok=True)
+    KEPT.write_text(json.dumps(kept, indent=1))
+
+
+def _key(name, cores):
+    return f"{name}, {cores} cores"
+
+
 def _results(kept, benchmark, cores):
-    return kept.get(f"{benchmark.name}, {cores} cores", {})
+    return kept.get(_key(benchmark.name, cores), {})
 
 
-def _measured(number, benchmark, options, kept):
+def _in_order(results):
+    from peers import SOLVERS
+
+    return [results[solver] for solver in SOLVERS if solver in results]
+
+
+def _measured(number, benchmark, options):
     """Measure all solvers of a case that are not kept, each in its own process, and keep what they say."""
     from peers import offered
 
-    results = kept.setdefault(f"{benchmark.name}, {options.cores} cores", {})
     for solver in offered(benchmark):
+        kept = _kept()
+        results = _results(kept, benchmark, options.cores)
         unwanted = options.solvers and solver not in options.solvers
         if unwanted or (solver in results and not options.again) or _gave_up(kept, benchmark, solver, options.cores):
             continue
         limit = _limit(results, options.limit)
-        result = convex.run(number, solver, ["--limit", str(limit)])
-        if result is None:
-            result = {"solver": solver, "first": None, "warm": None, "gap": None}
-        results[solver] = {**result, "limit": limit}
+        result = convex.run(number, solver, ["--limit", str(limit), *_cores(options.cores)])
+        _keep(benchmark.name, options.cores, [{**result, "limit": limit, "run": problems.run_name()}])
         print(f"{benchmark.name:45} {solver:14} {result['warm']} s  gap {result['gap']}", flush=True)
-        KEPT.parent.mkdir(exist_ok=True)
-        KEPT.write_text(json.dumps(kept, indent=1))
+
+
+def _cores(number):
+    return [] if number == 1 else ["--cores", str(number)]
 
 
 def _limit(results, most):
@@ -129,6 +166,100 @@ def _gave_up(kept, benchmark, solver, cores):
         if same and other.ratio < benchmark.ratio and found is not None and not convex.certified(found):
             return True
     return False
+
+
+def _take_back(path, cores):
+    """Keep the results of a table that was written before, where there are none kept yet."""
+    kept, columns = _kept(), []
+    for line in path.read_text().partition(MARK)[2].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[:2] == ["problem", "solver"]:
+            columns = cells
+        elif len(cells) == len(columns) and not cells[1].startswith("-"):
+            row = dict(zip(columns, cells, strict=True))
+            name, solver = row["problem"], row["solver"]
+            if solver not in kept.get(_key(name, cores), {}) and row["certified gap"]:
+                _keep(name, cores, [_result(row)])
+
+
+def _result(row):
+    """A line of the table as it was kept; > stands before seconds that were too few."""
+    numbers = {"first": "first s", "warm": "warm s", "gap": "certified gap", "peak_mb": "peak MB"}
+    found = {key: float(row[column].removeprefix("> ")) for key, column in numbers.items()}
+    counts = {key: int(row[key]) if row[key] else None for key in ("features", "passes")}
+    return {"solver": row["solver"], **found, **counts, "run": row.get("run", "earlier")}
+
+
+def _table(rows, kept):
+    by_name = {benchmark.name: benchmark for benchmark in problems.HARD}
+    not_run = {name: _not_run(kept, by_name[name]) for name, _ in rows}
+
+    def without(name, asked):
+        if asked:
+            return "none in time"
+        return LARGER_ALPHA if _gave_up_all(kept, by_name[name]) else "not run"
+
+    return f"{convex.summary(rows, without, not_run)}\n\n{convex.measurements(rows)}"
+
+
+def _peers(benchmark):
+    from peers import offered
+
+    return [solver for solver in offered(benchmark) if solver != "riata"]
+
+
+def _not_run(kept, benchmark):
+    """Peers of which nothing is known: neither measured, nor left out for what they did at a larger alpha."""
+    known = _results(kept, benchmark, 1)
+    return [one for one in _peers(benchmark) if one not in known and not _gave_up(kept, benchmark, one, 1)]
+
+
+def _gave_up_all(kept, benchmark):
+    return any(_gave_up(kept, benchmark, solver, 1) for solver in _peers(benchmark))
+
+
+def _counts(rows, kept):
+    """What the table says, in numbers."""
+    by_name = {benchmark.name: benchmark for benchmark in problems.HARD}
+    ratios, bounds, larger, nothing, late = {}, {}, [], [], []
+    for name, results in rows:
+        ours, best = convex.compared(results)
+        asked = [convex.at_least(r) for r in results if r["solver"] != "riata"]
+        if ours is None:
+            late.append(name)
+        elif best is not None:
+            ratios[name] = best["warm"] / ours["warm"]
+        elif asked:
+            bounds[name] = min(asked) / ours["warm"]
+        else:
+            (larger if _gave_up_all(kept, by_name[name]) else nothing).append(name)
+    slower = sorted((ratio, name) for name, ratio in ratios.items() if ratio < 1.0)
+    yield f"{len(rows)} of {len(problems.HARD)} cases have a result."
+    yield f"Certified peer in {len(ratios)}: riata slower in {len(slower)}, 3 times as fast in {_three(ratios)}."
+    yield from (f"  slower: {name} {ratio:.2f}" for ratio, name in slower)
+    yield from (f"  least: {name} {ratios[name]:.2f}" for name in sorted(ratios, key=ratios.get)[:3])
+    yield f"No peer in time in {len(bounds)}: 3 times as fast by the bound in {_three(bounds)}."
+    yield f"No peer at a larger alpha in {len(larger)}. No peer asked in {len(nothing)}: {'; '.join(nothing)}."
+    yield f"riata not in time in {len(late)}: {'; '.join(late)}."
+    whole = sum(not _not_run(kept, by_name[name]) for name, _ in rows)
+    yield f"Every peer was asked, or did not get there at a larger alpha, in {whole}."
+
+
+def _three(ratios):
+    return sum(ratio >= 3.0 for ratio in ratios.values())
+
+
+def _two_times(rows):
+    """Seconds by the clock and of all cores together, of every solver."""
+    lines = ["| problem | solver | clock s | processor s | certified gap | run |", "| --- " * 6 + "|"]
+    for name, results in rows:
+        for r in results:
+            if convex.certified(r):
+                cells = [f"{r['warm']:.3f}", f"{r['processor']:.3f}", f"{r['gap']:.0e}"]
+            else:
+                cells = [f"> {convex.at_least(r):.3f}", "", "" if r["gap"] is None else f"{r['gap']:.0e}"]
+            lines.append("| " + " | ".join([name, r["solver"], *cells, r["run"]]) + " |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

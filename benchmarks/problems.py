@@ -4,7 +4,9 @@
 """
 
 import os
+import subprocess
 from dataclasses import dataclass
+from datetime import date
 from functools import cache, partial
 from pathlib import Path
 
@@ -163,6 +165,12 @@ def _standardised(X):
     X = X.astype(np.float64)
     deviation = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+
+
+def run_name():
+    """A name for results of today's code."""
+    command = ["git", "-C", Path(__file__).parent, "rev-parse", "--short", "HEAD"]
+    return f"{date.today()} {subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()}"
 
 
 LOADERS = {

@@ -33,6 +33,8 @@ def test_an_event_is_where_the_column_has_the_value(values, value, as_tuple):
     assert data.chunk.y.tolist() == SIGNED
     assert data.task == "survival"
     assert list(data.feature_names) == ["x"]
+    shown = data.profile.columns["days"]
+    assert (shown.least, shown.largest, shown.mean) == (1.0, 5.0, 2.8)  # the signs are riata's own
 
 
 def test_a_column_of_that_very_name_is_meant_first():

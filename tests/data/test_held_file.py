@@ -121,3 +121,28 @@ def test_rows_of_a_converted_file_stay_where_they_are(held, converted, at_once, 
     assert cutting.wait(timeout=30) == 0
     with pytest.raises(DataError, match=r"converted\.arrow changed while it was being read"):
         rows.chunk(0)
+
+
+def test_an_old_view_goes_before_a_new_one_is_made(arrow, at_once, monkeypatch):
+    """Each has the metadata of the file, which may name very many features."""
+    there, renewed = [], held_file.HeldFile._renewed
+
+    def noted(held):
+        there.append(held._present)
+        return renewed(held)
+
+    monkeypatch.setattr(held_file.HeldFile, "_renewed", noted)
+    held = held_file.HeldFile(arrow)
+    assert held.view.reader is not held.view.reader
+    assert there == [None, None]
+
+
+def test_names_that_the_memory_has_no_room_for_are_refused(tmp_path):
+    """Of a converted file, before they are read."""
+    names = [f"{'a long name, ' * 5}{i}" for i in range(4000)]
+    rows = pa.table({"c": [*names, *names], "y": np.arange(8000) % 7.0})
+    data = riata.open(rows, "y", categorical=["c"], task="regression")
+    convert(data, tmp_path / "named.arrow")
+    with pytest.raises(DataError, match=r"names so many features that .* about \S+ MB, more than .* 1.0 MB"):
+        riata.open(tmp_path / "named.arrow", memory="1MB")
+    assert riata.open(tmp_path / "named.arrow", memory="8MB").n_rows == 8000

@@ -217,6 +217,16 @@ def test_one_row_or_two_give_nothing_away(what, n_rows, labels, rng):
     assert data.profile.columns["x"].explains <= 0.41
 
 
+def test_a_few_values_beside_many_gaps_give_nothing_away(rng):
+    """Six values lie near a line by chance, or even on it: of the target in all rows that explains little."""
+    y = rng.normal(size=N)
+    gaps = np.full(N, np.nan)
+    gaps[:6] = 2 * y[:6]
+    data = riata.open(pd.DataFrame({"gaps": gaps, "x": rng.normal(size=N), "y": y}), target="y")
+    assert data.profile.columns["gaps"].explains < 0.1
+    assert not notes_on(data, "gaps")
+
+
 @pytest.mark.parametrize("n", [19, 20])
 def test_few_rows_and_columns_that_are_left_out_give_nothing_away(n):
     frame = pd.DataFrame({"copy": np.arange(n) % 7.0, "row_id": np.arange(n), "y": np.arange(n) % 7.0})

@@ -137,6 +137,13 @@ def test_hard_threshold_keeps_the_first_of_equals():
     assert_array_equal(hard_threshold(np.array([1.0, 2.0]), 5), [1.0, 2.0])
 
 
+@pytest.mark.parametrize("k", [0, 1, 4, 7, 8])
+def test_hard_threshold_is_that_of_sorted_numbers(k, rng):
+    for v in (rng.normal(size=8), rng.integers(-2, 3, 8).astype(float), np.zeros(8)):
+        kept = np.argsort(-np.abs(v), kind="stable")[:k]
+        assert_array_equal(hard_threshold(v, k), np.where(np.isin(np.arange(8), kept), v, 0.0))
+
+
 def test_values():
     assert ElasticNet(2.0, 3.0).value(np.array([1.0, -2.0])) == 2 * 3 + 3 / 2 * 5
     assert Cardinality(1).value(np.array([0.0, 5.0])) == 0

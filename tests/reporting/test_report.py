@@ -93,6 +93,13 @@ def test_every_class_is_on_the_page(here, rng, count):
     assert len(page) < LIMIT
 
 
+def test_one_k_of_many_classes_is_no_range(here, rng):
+    codes = np.tile(np.arange(6), 20)
+    X = rng.normal(size=(6, 4))[codes] + rng.normal(size=(len(codes), 4))
+    riata.write_report(riata.SparseClassifier(k=2).fit(X, codes), "page.html")
+    assert "of all linear models with at most 2 features" in (here / "page.html").read_text()
+
+
 @pytest.mark.parametrize(("rare", "other"), [("ja", "nein"), ("yes", "no")])
 def test_a_rare_class_is_the_one_that_curves_are_of(here, rng, rare, other):
     x = rng.normal(size=1000)
@@ -196,6 +203,7 @@ def test_the_words_and_the_formula_name_the_loss(here, rng, loss):
     page = (here / "page.html").read_text()
     assert LOSSES[loss].words.split(" (")[0] in page
     assert "a mix of the absolute coefficients (50%)" in page
+    assert ("the smallest sum of two things: half the mean squared error" in page) == (loss == "squared")
     assert "No coefficient may be negative" in page
     assert page.count("<math") == page.count("</math>") == 3
 

@@ -67,6 +67,14 @@ def classes_in(rng, count, name, separated=True):
     frame.to_csv(name, index=False)
 
 
+def test_long_names_can_be_told_apart(here, rng):
+    classes_in(rng, 7, "t.csv")
+    frame = pd.read_csv("t.csv").rename(columns=lambda name: name.replace("column", "a long name of measurement "))
+    frame.to_csv("long.csv", index=False)
+    text = shown("fit", "long.csv", "--target", "kind", "--alpha-ratio", "0.02", "--max-passes", "50", width=200)
+    assert len(set(re.findall(r"a long name …asurement \d", text))) > 1
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("count", [3, 7, 23])
 def test_several_classes_can_be_read(here, rng, count, width):

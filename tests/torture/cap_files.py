@@ -32,8 +32,8 @@ def tall(n: int, rng: np.random.Generator) -> Columns:
 
 
 def categories(n: int, rng: np.random.Generator) -> Columns:
-    """Two columns of very many levels, one of some."""
-    found = {name: [f"{name}{i}" for i in rng.integers(0, levels, n)] for name, levels in
+    """Two columns of very many levels with long names, one of some."""
+    found = {name: [f"{name}-with-a-long-name-{i}" for i in rng.integers(0, levels, n)] for name, levels in
              (("person", 1_000_000), ("street", 100_000), ("town", 3_000))}  # fmt: skip
     return found | {"x": rng.normal(size=n).round(3), "y": rng.normal(size=n)}
 
@@ -45,9 +45,12 @@ def texts(n: int, rng: np.random.Generator) -> Columns:
     return {"words": words, "town": [f"t{i}" for i in rng.integers(0, 3_000, n)], "y": rng.normal(size=n)}
 
 
-TABLES: dict[str, tuple[Callable[[int, np.random.Generator], Columns], int]] = {  # with how many rows
-    "tall": (tall, 600_000), "categories": (categories, 600_000), "text": (texts, 150_000)
+# With how many rows: of tall ones, as many as are neither within the least budget nor, with the largest one, loaded; of
+# texts, as many as have more words than are counted at a time with any budget.
+TABLES: dict[str, tuple[Callable[[int, np.random.Generator], Columns], int]] = {
+    "tall": (tall, 400_000), "categories": (categories, 250_000), "text": (texts, 60_000)
 }  # fmt: skip
+TALL_ARRAY = (600_000, 20)
 WIDE, WIDE_TABLE = (400, 40_000), (400, 10_000)
 SPARSE_ROWS, SPARSE_WIDTH, PER_ROW = 100_000, 200_000, 60
 SMALL = 3_000  # rows: too many to be interpreted
@@ -70,8 +73,8 @@ def make(shape: str, kind: str, path: Path, small: bool, convert: Callable[[Path
     elif shape == "sparse":
         _sparse(path, kind, small, rng)
     elif kind == "npy":
-        n, width = (SMALL, 20) if shape == "tall" else (2000, 60)
-        n, width = (n, width) if small else (TABLES["tall"][1], 20) if shape == "tall" else WIDE
+        few, many = ((SMALL, 20), TALL_ARRAY) if shape == "tall" else ((2000, 60), WIDE)
+        n, width = few if small else many
         X = rng.normal(size=(n, width + 1)).astype(np.float64 if shape == "tall" else np.float32)
         X[:, 0] += X[:, 1]
         np.save(path, X)

@@ -7,83 +7,47 @@ refused before it starts in a sentence that says how much memory it would need.
 """
 
 import argparse
-import itertools
+import gc
 import json
+import multiprocessing
 import os
-import random
-import re
+import pkgutil
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
 
 import platformdirs
 
 from riata.cli import main as riata  # before Arrow is loaded, as in a command: it says how memory is returned
-from torture.cap_files import CONVERTED, KINDS, make
+from torture.cap_cases import BUDGETS_MB, Case, Measured, every_case
+from torture.cap_files import CONVERTED, make
+from torture.cap_results import Results
 
 HERE = Path(__file__).parents[1]
-BUDGETS_MB = (64, 128, 256)
 ENDINGS = {CONVERTED: "arrow"}
 STUCK_SECONDS = 600
 MOST_MB = 3000  # beyond which a process is not let, whatever it would take
-
-
-class Case(NamedTuple):
-    """A solver, a shape of data and the format of its file."""
-
-    solver: str
-    shape: str
-    kind: str
-
-    def words(self, path: Path, budget_mb: int) -> list[str]:
-        from riata.solvers.registry import SOLVERS
-
-        strength = ("--k", "5") if SOLVERS[self.solver].takes == "k" else ("--alpha-ratio", "0.3")
-        target = {"npy": ("--target", "0"), "npz": (), "svm": (), CONVERTED: ()}.get(self.kind, ("--target", "y"))
-        task = () if self.kind == CONVERTED else ("--task", "regression")
-        return ["fit", str(path), *target, *task, "--solver", self.solver, *strength, "--max-passes", "3", "--quiet",
-                "--no-cache", "--memory", f"{budget_mb}MB", "--out", str(path.parent / "model.json")]  # fmt: skip
-
-
-class Measured(NamedTuple):
-    """What came of one fit."""
-
-    code: int
-    said: str
-    more_mb: float  # the peak above what was held before the first one
-
-    def fault(self, budget_mb: int) -> str | None:
-        """What is wrong with it, if anything is."""
-        sentence = self.code == 2 and re.search(r"\d (bytes|kB|MB|GB|TB)\b", self.said) is not None
-        if self.code != 0 and not sentence:
-            return f"exit code {self.code}: {self.said[:200]}"
-        if self.more_mb > budget_mb:
-            return f"{self.more_mb:.0f} MB more" + (f", then: {self.said[:150]}" if self.code else "")
-        return None
-
-
-def every_case() -> list[Case]:
-    from riata.solvers.registry import SOLVERS
-
-    return [Case(solver, shape, kind) for shape, kinds in KINDS.items() for kind in kinds for solver in SOLVERS]
 
 
 class Files:
     """The files of cases, each made when it is first asked for."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self.of = cache(self._of)
 
     def _of(self, shape: str, kind: str, small: bool) -> Path:
-        path = self._folder / f"{shape}-{kind}-{'small' if small else 'large'}.{ENDINGS.get(kind, kind)}"
+        path = self.folder / f"{shape}-{kind}-{'small' if small else 'large'}.{ENDINGS.get(kind, kind)}"
         if not path.exists():
-            make(shape, kind, path, small, _convert)
+            with tempfile.TemporaryDirectory(dir=self.folder) as half_made:  # another run may want it, too
+                make(shape, kind, Path(half_made) / path.name, small, _convert)
+                (Path(half_made) / path.name).rename(path)
         return path
 
 
@@ -93,24 +57,40 @@ def _convert(source: Path, out: Path) -> None:
     subprocess.run([sys.executable, "-m", "riata", *words], check=True, capture_output=True)
 
 
-def measure(case: Case, files: Files, budgets_mb: tuple[int, ...] = BUDGETS_MB) -> list[Measured]:
+def measure(case: Case, files: Files, budgets_mb: Sequence[int] = BUDGETS_MB) -> list[Measured]:
     """A fit with each budget, the smallest first, in one process that has fitted the small file before."""
-    small, large = (files.of(case.shape, case.kind, small) for small in (True, False))
-    # the least budget first: with a large one Arrow learns to keep what it frees for a while
-    commands = [case.words(small, min(budgets_mb)), *(case.words(large, mb) for mb in budgets_mb)]
+    commands = _commands(case, files, budgets_mb)
+    words = [sys.executable, "-m", "torture.caps", json.dumps(commands)]
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "torture.caps", json.dumps(commands)],
-            cwd=HERE, capture_output=True, text=True, timeout=STUCK_SECONDS,
-        )  # fmt: skip
+        done = subprocess.run(words, cwd=HERE, capture_output=True, text=True, timeout=STUCK_SECONDS)
     except subprocess.TimeoutExpired:
         return [Measured(-1, f"not done within {STUCK_SECONDS} seconds", 0.0)]
-    lines = [Measured(*json.loads(line)) for line in done.stdout.splitlines() if line.startswith("[")]
-    if len(lines) < len(commands):
-        return [*lines[1:], Measured(done.returncode or -1, f"the process ended: {done.stderr[-300:]}", 0.0)]
-    if lines[0].code != 0:
-        return [lines[0]]
-    return lines[1:]
+    return _measured(done.stdout, len(commands), f"the process ended ({done.returncode}): {done.stderr[-300:]}")
+
+
+def measure_forked(case: Case, files: Files, budgets_mb: Sequence[int] = BUDGETS_MB) -> list[Measured]:
+    """The same in a process that has this one's modules, which takes longer to load than many a fit."""
+    commands, said = _commands(case, files, budgets_mb), files.folder / f"said-{os.getpid()}"
+    child = multiprocessing.get_context("fork").Process(target=_forked, args=(commands, said))
+    child.start()
+    child.join(STUCK_SECONDS)
+    if child.is_alive():
+        child.kill()
+        child.join()
+    return _measured(said.read_text(encoding="utf-8"), len(commands), f"the process ended ({child.exitcode})")
+
+
+def _commands(case: Case, files: Files, budgets_mb: Sequence[int]) -> list[list[str]]:
+    small, large = (files.of(case.shape, case.kind, small) for small in (True, False))
+    # the least budget first: with a large one Arrow learns to keep what it frees for a while
+    return [case.words(small, min(budgets_mb)), *(case.words(large, mb) for mb in sorted(budgets_mb))]
+
+
+def _measured(said: str, n_commands: int, otherwise: str) -> list[Measured]:
+    lines = [Measured(*json.loads(line)) for line in said.splitlines() if line.startswith("[")]
+    if len(lines) < n_commands:
+        return [*lines[1:], Measured(-1, otherwise, 0.0)]
+    return lines[1:] if lines[0].code == 0 else lines[:1]
 
 
 def main() -> int:
@@ -119,32 +99,72 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=None, help="how many, whatever time they take")
     parser.add_argument("--seed", type=int, default=0, help="of the order of cases")
     parser.add_argument("--only", default="", help="solver, shape or kind: cases with all of these, with commas")
+    parser.add_argument("--budgets", default="64,128,256", help="in MB, with commas")
     parser.add_argument("--files", type=Path, default=None, help="a folder that keeps the files")
+    parser.add_argument("--results", type=Path, default=None, help="keeps what came of cases: what holds is left out")
+    parser.add_argument("--any-code", action="store_true", help="leave out what held with other code, too")
     asked = parser.parse_args()
-    only = set(filter(None, asked.only.split(",")))
-    cases = [case for case in every_case() if only <= set(case)]
-    random.Random(asked.seed).shuffle(cases)
+    only, results = set(filter(None, asked.only.split(","))), Results(asked.results)
+    budgets = sorted(map(int, asked.budgets.split(",")))
+    cases = [case for case in every_case(asked.seed) if only <= set(case)]
     folder = asked.files or Path(tempfile.mkdtemp(prefix="riata-caps-"))
     folder.mkdir(parents=True, exist_ok=True)
-    files, end, faults, n_fits = Files(folder), time.monotonic() + 60 * asked.minutes, 0, 0
+    files, end, done = Files(folder), time.monotonic() + 60 * asked.minutes, 0
+    load_code()
     try:
-        for number in itertools.count():
-            if number >= len(cases) or (time.monotonic() >= end if asked.cases is None else number >= asked.cases):
+        for case in cases:
+            if time.monotonic() >= end if asked.cases is None else done >= asked.cases:
                 break
-            found = measure(cases[number], files)
-            if any(one.fault(mb) for mb, one in zip(BUDGETS_MB, found, strict=False)):
-                found = measure(cases[number], files)  # without what was compiled the first time, and is at hand now
-            for budget_mb, measured in zip(BUDGETS_MB, found, strict=False):
-                fault, n_fits = measured.fault(budget_mb), n_fits + 1
-                faults += fault is not None
-                share = f"{measured.more_mb:5.0f} MB of {budget_mb:3}"
-                ended = "refused" if measured.code else "fitted"
-                write(f"{' '.join(cases[number]):40} {share} {ended if fault is None else 'WRONG: ' + fault}")
+            results.reread()
+            left = [mb for mb in budgets if not results.holds(case, mb, asked.any_code)]
+            if left:
+                judge(case, left, files, results)
+                done += 1
     finally:
         if asked.files is None:
             shutil.rmtree(folder, ignore_errors=True)
-    write(f"{n_fits} fits of {number} of {len(cases)} cases, {faults} wrong")
-    return 1 if faults else 0
+    for line in [*results.table(), *results.wrong()]:
+        write(line)
+    return 1 if results.wrong() else 0
+
+
+def judge(case: Case, budgets_mb: Sequence[int], files: Files, results: Results) -> None:
+    """Measure a case, and once more if it seems wrong: in a process of its own, as a command is.
+
+    What was compiled the first time is at hand then.
+    """
+    began = sum(os.times()[:4])
+    found = measure_forked(case, files, budgets_mb)
+    if len(found) < len(budgets_mb) or any(map(Measured.fault, found, budgets_mb)):
+        found = measure(case, files, budgets_mb)
+    for budget_mb, measured in zip(budgets_mb, found, strict=False):
+        results.add(case, budget_mb, measured)
+        fault, ended = measured.fault(budget_mb), "refused" if measured.code else "fitted"
+        share = f"{measured.more_mb:5.0f} MB of {budget_mb:3}"
+        write(f"{','.join(case):40} {share} {ended if fault is None else 'WRONG: ' + fault}")
+    write(f"{sum(os.times()[:4]) - began:.1f} seconds of a processor")
+
+
+def load_code() -> None:
+    """All that fits of any kind need, before processes are forked."""
+    import numba  # noqa: F401
+    import scipy.sparse.linalg  # noqa: F401
+
+    import riata.cli.rows
+    import riata.reporting.terminal.fit_summary
+    import riata.solvers
+    import riata.training.train
+
+    for module in pkgutil.walk_packages(riata.solvers.__path__, "riata.solvers."):
+        import_module(module.name)
+    gc.freeze()  # or every process would look through all of it
+
+
+def _forked(commands: list[list[str]], said: Path) -> None:
+    with open(said, "w", encoding="utf-8") as file, tempfile.TemporaryDirectory() as cache_folder:
+        os.environ["RIATA_CACHE"] = cache_folder
+        os.dup2(file.fileno(), 1)
+        _in_this_process(commands)
 
 
 def _in_this_process(commands: list[list[str]]) -> None:
@@ -177,7 +197,6 @@ def _give_back() -> None:
     """Return all memory that nobody uses to the system."""
     import contextlib
     import ctypes
-    import gc
 
     import pyarrow as pa
 

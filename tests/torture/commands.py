@@ -23,6 +23,12 @@ class Trial(NamedTuple):
     out: str
     content: Callable[[Path], Any]
     checkpoints: bool = False  # whether it goes on from where it was killed
+    grows: bool = False  # whether files of its folder appear while it is tortured
+    ends_as: tuple[str, ...] = ()  # what is run instead where nothing is to end it, if it would wait for ever
+
+    @property
+    def undisturbed(self) -> "Trial":
+        return self._replace(words=self.ends_as or self.words)
 
 
 def model(path: Path) -> Any:
@@ -95,6 +101,8 @@ OTHERS = {  # that begin anew
     "polish": (*DATA, "--solver", "online", *ALPHA, "--polish"),
     "debias": (*DATA, *ALPHA, "--debias"),
 }
+LOG = "log"
+FOLDER = ("fit", LOG, "--target", "y", "--solver", "online", "--checkpoint", "states", "--resume")
 EXPERIMENT = ("reproduce", "--data", "uci", "--out", "run", "--quick")
 
 
@@ -107,6 +115,9 @@ def trials() -> list[Trial]:
         *(Trial(f"fit by {one}, saved", ("fit", *words, *to, *states), "m.json", model, True)
           for one, words in FITS.items()),
         *(Trial(one, ("fit", *words, *to), "m.json", model) for one, words in OTHERS.items()),
+        Trial("folder that grows", (*FOLDER, "--growing", *to), "m.json", model, True, True),
+        Trial("folder that is followed", (*FOLDER, "--follow", *to), "m.json", model, True, True,
+              (*FOLDER, "--growing", *to)),
         Trial("report", report, "p.html", page),
         Trial("path", ("path", *DATA, "--n-alphas", "20", "--json", "--out", "path.csv"), "path.csv", text),
         Trial("convert", ("convert", *DATA, "rows.arrow"), "rows.arrow", arrow),
@@ -129,6 +140,18 @@ def make_rows(folder: Path) -> None:
     y = 0.3 * X[:, :12].sum(axis=1) + rng.normal(size=80)
     _write(folder / "hard.csv", [*(f"x{j}" for j in range(60)), "y"], np.column_stack([X, y]))
     reproduction.write_uci(folder / "uci")
+
+
+def make_log(folder: Path) -> None:
+    """The files that appear in a folder one after the other: with levels that are new in each."""
+    rng = np.random.default_rng(1)
+    folder.mkdir()
+    for number in range(8):
+        X = rng.normal(size=(400, 4))
+        place = [f"p{i}" for i in rng.integers(0, 20 * (number + 1), 400)]
+        y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=400) > 0, "yes", "no")
+        table = {name: X[:, j] for j, name in enumerate("abcd")} | {"place": place, "y": y}
+        pq.write_table(pa.table(table), folder / f"{number:02}.parquet", row_group_size=50)
 
 
 def _write(path: Path, names: list[str], rows: np.ndarray) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import reproduction
 from riata.cli import main as riata
 from riata.files import TEMPORARY
-from torture.commands import OLD, Trial, make_rows, trials
+from torture.commands import LOG, OLD, Trial, make_log, make_rows, trials
 
 SIGNALS = {"SIGKILL": (-9,), "SIGTERM": (0, 143, -15), "SIGHUP": (0, 129, -1), "SIGINT": (0, 130, -2)}  # exit codes
 FULL = "full disk"
@@ -38,6 +38,7 @@ def prepare(folder: Path) -> None:
         setattr(module, name, value)
     (folder / "source").mkdir()
     make_rows(folder / "source")
+    make_log(folder / LOG)
     os.environ["RIATA_CACHE"] = str(folder / "cache")
     (fit,) = (one for one in trials() if one.name == "fit")
     undisturbed(fit, folder)
@@ -51,8 +52,10 @@ def undisturbed(trial: Trial, folder: Path) -> tuple[object, float, int]:
         shutil.rmtree(place)
     place.mkdir()
     fill(place, folder)
+    if trial.grows:
+        arrive(place)
     started = time.monotonic()
-    code, said = ended(begin(trial, place), place)
+    code, said = ended(begin(trial.undisturbed, place), place)
     if code != 0:
         raise SystemExit(f"{trial.name}: exit code {code}\n{said}")
     return trial.content(place / trial.out), time.monotonic() - started, (place / trial.out).stat().st_size
@@ -64,6 +67,16 @@ def fill(place: Path, folder: Path) -> None:
         os.symlink(path, place / path.name)
     if (folder / "model.json").exists():
         shutil.copy(folder / "model.json", place / "model.json")
+
+
+def arrive(place: Path, at_once: int | None = None) -> bool:
+    """Let the next files of the log appear, so many or all; whether more are to come."""
+    (place / LOG).mkdir(exist_ok=True)
+    there = len(list((place / LOG).iterdir()))
+    to_come = sorted((place.parent / LOG).iterdir())[there:]
+    for path in to_come[:at_once]:
+        os.link(path, place / LOG / path.name)
+    return at_once is not None and len(to_come) > at_once
 
 
 def begin(trial: Trial, place: Path, most_bytes: int | None = None) -> int:
@@ -111,27 +124,37 @@ def torture(trial: Trial, how: str, expected: tuple, place: Path, chance: random
     (place / trial.out).parent.mkdir(exist_ok=True)
     (place / trial.out).write_bytes(OLD)
     struck = 0
-    for _ in range(CHAIN if trial.checkpoints and how == "SIGKILL" else 1):
+    for _ in range(CHAIN if trial.checkpoints and (how == "SIGKILL" or trial.grows) else 1):
+        more = trial.grows and arrive(place, 1)
         if how == FULL:
-            code, said = ended(begin(trial, place, chance.randrange(size)), place)
+            child = begin(trial, place, chance.randrange(size))
             allowed: tuple[int, ...] = (0, 2)
+            if trial.ends_as:
+                time.sleep(chance.uniform(0.0, 1.1 * seconds))
+                os.kill(child, signal.SIGINT)
+                allowed = (0, 2, *SIGNALS["SIGINT"])
         else:
             child = begin(trial, place)
-            time.sleep(chance.uniform(0.0, 1.1 * seconds))
+            wait = chance.uniform(0.0, 1.1 * seconds)
+            time.sleep(wait / 2)
+            more = more and arrive(place, 1)
+            time.sleep(wait / 2)
             os.kill(child, getattr(signal, how))
-            code, said = ended(child, place)
             allowed = (0, *SIGNALS[how])
+        code, said = ended(child, place)
         struck += code != 0
         if code not in allowed or "Traceback" in said:
             raise Wrong(f"exit code {code}: {said[-300:]}")
-        # Ctrl-C within a fit ends it with the model so far, which is whole and not the same
-        check(trial, place, content if how != "SIGINT" else None, "torn")
-        if code == 0:
+        # Ctrl-C within a fit ends it with the model so far, which is whole and not the same; so is that of some files
+        check(trial, place, None if how == "SIGINT" or trial.grows else content, "torn")
+        if not more and (code == 0 or trial.ends_as):
             break
     (place / trial.out).unlink()
-    if how == "SIGINT":
+    if trial.grows:
+        arrive(place)
+    elif how == "SIGINT":
         shutil.rmtree(place / "states", ignore_errors=True)
-    code, said = ended(begin(trial, place), place)
+    code, said = ended(begin(trial.undisturbed, place), place)
     if code == 2 and "had come to its end" in said:  # the last kill came after the last checkpoint
         shutil.rmtree(place / "states")
         code, said = ended(begin(trial, place), place)

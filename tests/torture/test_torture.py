@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from torture.caps import Case, Files, Measured, every_case, measure
+from torture.cap_cases import Case, Measured, every_case
+from torture.cap_results import Results
+from torture.caps import Files, measure
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="commands are forked, and files limited in size")
 HERE = Path(__file__).parents[1]
@@ -39,6 +41,20 @@ def test_fits_beyond_their_budget_and_refusals_that_say_no_size_are_noticed():
     assert "100 MB more" in str(Measured(2, "riata: this needs 80 MB", 100.0).fault(64))
     for wrong in (Measured(2, "riata: no", 1.0), Measured(1, "Traceback", 1.0), Measured(-9, "it needs 80 MB", 1.0)):
         assert "exit code" in str(wrong.fault(64))
+
+
+def test_budgets_that_were_kept_by_the_same_code_are_not_tried_again(tmp_path, monkeypatch):
+    case, path = Case("exact", "tall", "npy"), tmp_path / "results"
+    first, other = Results(path), Results(path)
+    first.add(case, 64, Measured(0, "", 50.0))
+    first.add(case, 128, Measured(0, "", 150.0))
+    other.reread()
+    assert [other.holds(case, mb, any_code=False) for mb in (64, 128, 256)] == [True, False, False]
+    assert other.wrong() == ["exact,tall,npy with 128 MB: 150 MB more"]
+    assert "| tall | npy | 1 | 50 | 1 | 150 |" in other.table()
+    monkeypatch.setattr("torture.cap_results.code_hash", lambda: "changed")
+    changed = Results(path)
+    assert [changed.holds(case, 64, any_code) for any_code in (False, True)] == [False, True]
 
 
 def test_files_that_are_torn_or_others_are_noticed(tmp_path):

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from riata.threads import n_cores
 
+COPIES = 3  # of a result: one that waits to be used, and while the next is made about twice its size
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
@@ -14,7 +15,7 @@ Value = TypeVar("Value")
 def in_parallel(f: Callable[[Item], Value], items: Iterable[Item], room: float = math.inf) -> Iterator[Value]:
     """f(item) of every item, in their order, on all cores; only a few items are in memory at a time.
 
-    Where the results of all cores together would need more than `room` bytes, two threads are used.
+    Two threads find how large a result is; then there are as many as have `room` bytes for all of theirs, at least one.
     """
     most = n_cores()
     n_threads = most if room == math.inf else min(2, most)
@@ -23,10 +24,10 @@ def in_parallel(f: Callable[[Item], Value], items: Iterable[Item], room: float =
         for item in items:
             pending.append(threads.submit(f, item))
             del item
-            if len(pending) >= n_threads:
+            while len(pending) >= n_threads:
                 value = pending.pop(0).result()
-                if n_threads < most and most * _nbytes(value) <= room:
-                    n_threads = most
+                if room < math.inf:
+                    n_threads = min(max(1, int(room // max(COPIES * _nbytes(value), 1))), most)
                 yield value
                 del value
         while pending:

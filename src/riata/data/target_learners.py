@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.cells.numbers import PLAIN
-from riata.data.columns.arrow_values import filled, values_of
+from riata.data.columns.arrow_values import arrow_of, filled, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -42,6 +42,8 @@ class TargetLearner:
         self.boolean = pa.types.is_boolean(field.type)
         self.labels: set[Any] = set()
         self.numbers = NumberLearner(field.name)
+        # without the signs that tell events, to be shown
+        self.times = NumberLearner(field.name) if task == "survival" else None
 
     def of(self, batch: pa.RecordBatch) -> pa.Array:
         """The target of some rows, which `add` takes."""
@@ -67,8 +69,9 @@ class TargetLearner:
                 self._refuse(strings, f"and it has more than {MOST_CLASSES} values: too many for classes")
             return seen
         values = as_floats(column, self.column, RULE)
-        if self.task == "survival":
+        if self.times is not None:
             check_times(np.abs(values), np.ones(len(values)))
+            self.times.add([arrow_of(np.abs(values))], weight, None)
         if len(self.labels) <= MOST_CLASSES:
             exact = values_of(column) if pa.types.is_integer(column.type) and not column.null_count else values
             self.labels.update(np.unique(exact).tolist())
@@ -94,6 +97,8 @@ class TargetLearner:
         if self.text or len(self.labels) <= MOST_CLASSES:
             self.labels |= later.labels
         self.numbers.merge(later.numbers)
+        if self.times is not None and later.times is not None:
+            self.times.merge(later.times)
 
     def target(self) -> Target:
         """The target: classes if asked for, or if it is text or boolean, or has exactly two values."""
@@ -118,7 +123,7 @@ class TargetLearner:
         if self.text:
             labels = sorted(self.labels)
             return {self.column: ColumnProfile("target", levels=len(labels), most_frequent=labels[:3])}
-        return {self.column: replace(self.numbers.summary(), type="target", explains=1.0)}
+        return {self.column: replace((self.times or self.numbers).summary(), type="target", explains=1.0)}
 
 
 class TargetsLearner:

@@ -72,7 +72,7 @@ def check_range(low: int, high: int, name: str, place: str = "") -> None:
     if low < high and nearly_the_same(low, high):
         raise DataError(
             f"column {name!r}{place} has whole numbers from {low} to {high}, which floating point hardly tells apart: "
-            "subtract a number near them first"
+            "subtract a number near them first, or drop the column if it is an identifier"
         )
 
 

@@ -29,35 +29,36 @@ def add_products(
     these rows become SEEN there.
     """
     indptr, indices, data, shrink = rows
-    last = xy.shape[0] - 1
+    width, flat = uint64(xy.shape[0]), xx.reshape(xx.size)
     longest = 0
     for i in visits:
         longest = max(longest, indptr[i + 1] - indptr[i])
-    places, values = np.empty(longest + 1, dtype=np.int64), np.empty(longest + 1)
+    places, values = np.empty(longest + 1, dtype=np.uint64), np.empty(longest + 1)
     for t in range(visits.shape[0]):
         i = visits[t]
         if t + 1 < visits.shape[0]:
             fetch_memory(rows, visits[t + 1], marks)
-        n = 0
-        for p in range(indptr[i], indptr[i + 1]):
+        n = uint64(0)
+        for p in range(uint64(indptr[i]), uint64(indptr[i + 1])):
             j = uint64(indices[p])
             mark = marks[j]
             if mark == UNSEEN:
                 marks[j] = SEEN
             places[n] = p  # without a branch, of which the processor could not know where it goes
-            n += mark == CANDIDATE
+            n += uint64(mark == CANDIDATE)
         for a in range(n):
             p = places[a]
             j = uint64(indices[p])
-            places[a], values[a] = place_of[j], data[p] if plain else data[p] * shrink[j]
-        places[n], values[n] = last, 1.0
-        n += 1
+            places[a], values[a] = uint64(place_of[j]), data[p] if plain else data[p] * shrink[j]
+        places[n], values[n] = width - uint64(1), 1.0
+        n += uint64(1)
         h, u = curvatures[t], responses[t]
         for a in range(n):
-            row, scaled = uint64(places[a]), h * values[a]
-            xy[row] += u * values[a]
-            for b in range(a + 1):
-                xx[row, uint64(places[b])] += scaled * values[b]
+            place, scaled = places[a], h * values[a]
+            xy[place] += u * values[a]
+            row = place * width
+            for b in range(a + uint64(1)):
+                flat[row + places[b]] += scaled * values[b]
 
 
 @compiled(nogil=True)

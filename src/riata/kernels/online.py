@@ -339,24 +339,28 @@ def steep_features(
     features, size, slope, entered = found
     levels, share, n = load(level, 0), 1.0 / max(total, 1e-300), 0
     v = np.empty((1, LANES))
-    for j in range(block.shape[0]):
-        if marks[j] == 0:
+    eights = marks[: marks.shape[0] // 8 * 8].view(np.uint64)
+    for start in range(0, block.shape[0], 8):
+        if start // 8 < eights.shape[0] and eights[start // 8] == 0:  # as nearly all, after the first rows
             continue
-        variance = variance_of(block[j, SUMS], block[j, SQUARES], share)
-        s = math.sqrt(variance)
-        if s == 0.0:
-            continue
-        steepest = 0.0
-        for g in range(LANES):
-            steepest = max(steepest, abs(block[j, g]) - min(level[g], least) * s)
-        if steepest <= 0.0:
-            continue
-        store(v, 0, v_of(block, j, variance, s, levels, 0.0))
-        for g in range(LANES):
-            entered[g] += v[0, g] != 0.0
-        if abs(block[j, lane]) > least * s:
-            features[n], size[n], slope[n] = j, abs(v[0, lane]) / stiffness[lane] * s, abs(block[j, lane]) / s
-            n += 1
+        for j in range(start, min(start + 8, block.shape[0])):
+            if marks[j] == 0:
+                continue
+            variance = variance_of(block[j, SUMS], block[j, SQUARES], share)
+            s = math.sqrt(variance)
+            if s == 0.0:
+                continue
+            steepest = 0.0
+            for g in range(LANES):
+                steepest = max(steepest, abs(block[j, g]) - min(level[g], least) * s)
+            if steepest <= 0.0:
+                continue
+            store(v, 0, v_of(block, j, variance, s, levels, 0.0))
+            for g in range(LANES):
+                entered[g] += v[0, g] != 0.0
+            if abs(block[j, lane]) > least * s:
+                features[n], size[n], slope[n] = j, abs(v[0, lane]) / stiffness[lane] * s, abs(block[j, lane]) / s
+                n += 1
     return n
 
 

@@ -147,8 +147,10 @@ class Matrix(ABC):
         total, y_mean, y_squares = target_moments(y, weight)
         mean = self.slopes(weight) / total
         cross, off, squares = self.sums(mean, weight * (y - y_mean), weight)
-        squares = np.maximum(squares - off**2 / total, 0.0)
-        return Moments(total, mean + off / total, squares, cross, y_mean, y_squares)
+        shift = off / total
+        mean += shift  # in place: of very many columns each copy counts
+        squares -= np.divide(np.square(off, out=shift), total, out=shift)
+        return Moments(total, mean, np.maximum(squares, 0.0, out=squares), cross, y_mean, y_squares)
 
     def products(self, weight: Array, left: np.ndarray, right: np.ndarray) -> Products:
         """Weighted products of columns `left` with columns `right`; it is half the work where the two are one array."""

@@ -89,7 +89,10 @@ def hard_threshold(v: np.ndarray, k: int) -> np.ndarray:
     """The k entries of largest magnitude, zero elsewhere; of equal magnitudes the first are kept."""
     if k >= len(v):
         return v.copy()
-    kept = np.argsort(-np.abs(v), kind="stable")[:k]
+    size = np.abs(v)
+    least = np.partition(size, len(v) - k)[len(v) - k] if k else np.inf
+    larger = np.flatnonzero(size > least)
+    kept = np.concatenate([larger, np.flatnonzero(size == least)[: k - len(larger)]])
     out = np.zeros_like(v)
     out[kept] = v[kept]
     return out

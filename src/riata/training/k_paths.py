@@ -11,7 +11,7 @@ from riata.outcome.proofs import Bound, GlobalBound, RefittedSupports
 from riata.outcome.stop import Stop
 from riata.solvers.subset.best_per_size import best_per_size
 from riata.solvers.subset.global_bound import Bounded
-from riata.solvers.subset.refit import Fitted, empty_model
+from riata.solvers.subset.refit import REFIT_PRECISION, SCORED_PRECISION, Fitted, empty_model
 from riata.solvers.subset.rough_per_size import proposed_supports, refitted_in_turn, rough_per_size
 from riata.solvers.subset.size_sweeps import Made, untold
 from riata.solvers.subset.subset import MIN_GAIN
@@ -42,7 +42,8 @@ def rough_k_path(data: Dataset, spec: Spec, sizes: Sequence[int], made: Made = u
     spec = replace(spec, k=int(sizes[-1]))
     check_spec(spec, data.n_features)
     problem, _ = make_problem(data, spec)
-    found = rough_per_size(problem, sizes, solver_options(spec), 2.0 * MIN_GAIN * gap_unit(problem), made)
+    least_gain = 2.0 * MIN_GAIN * gap_unit(problem)
+    found = rough_per_size(problem, sizes, solver_options(spec), least_gain, made, SCORED_PRECISION)
     stop = Stop.proved(RefittedSupports(1 if problem.loss.quadratic else 2))
     path = _along_k(problem, spec, [0, *sizes], [empty_model(problem), *found], stop)
     return replace(path, passes=data.passes - passes_before)
@@ -57,13 +58,19 @@ def supports_under_ridge(data: Dataset, spec: Spec, sizes: Sequence[int], base: 
     return proposed_supports(problem, sizes, 2.0 * MIN_GAIN * gap_unit(problem), base)
 
 
-def fitted_k_path(data: Dataset, spec: Spec, supports: Mapping[int, np.ndarray], chosen_under: float) -> ModelPath:
+def fitted_k_path(
+    data: Dataset,
+    spec: Spec,
+    supports: Mapping[int, np.ndarray],
+    chosen_under: float,
+    precision: float = REFIT_PRECISION,
+) -> ModelPath:
     """The path of these supports, by their size, fitted with the ridge of a spec."""
     passes_before = data.passes
     spec = replace(spec, k=max(supports))
     check_spec(spec, data.n_features)
     problem, _ = make_problem(data, spec)
-    found = refitted_in_turn(problem, list(supports.values()), solver_options(spec))
+    found = refitted_in_turn(problem, list(supports.values()), solver_options(spec), precision=precision)
     found += found[-1:] * (len(supports) - len(found))
     path = _along_k(
         problem, spec, [0, *supports], [empty_model(problem), *found], Stop.proved(RefittedSupports(1))

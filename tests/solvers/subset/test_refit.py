@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
-from riata.objective import Problem
+from riata.objective import Problem, gap_unit
 from riata.penalties import Cardinality
-from riata.solvers.subset.refit import Refits, least
+from riata.solvers.subset.refit import SCORED_PRECISION, Refits, least
 
 
 @pytest.mark.parametrize("start", [0.0, 10.0, 40.0, -40.0])
@@ -70,3 +70,14 @@ def test_the_least_of_a_quadratic_whose_weights_make_up_for_each_other(rng):
     w, reduction = least(H, h)
     assert np.abs(h - H @ w).max() < 2e-15 * np.abs(w).max()
     assert_allclose(reduction, h @ w, rtol=1e-10)
+
+
+def test_fits_that_are_scored_only_end_sooner_and_close(rng):
+    X = rng.normal(size=(300, 6))
+    y = np.where(X[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0)
+    problem, support = Problem(InMemory(X, y), LOSSES["logistic"], Cardinality(6)), np.arange(6)
+    start = [(np.zeros(6), 0.0)]
+    [exact] = Refits(problem, support).fit([support], start)
+    [scored] = Refits(problem, support, precision=SCORED_PRECISION).fit([support], start)
+    assert exact.objective <= scored.objective <= exact.objective + SCORED_PRECISION * gap_unit(problem)
+    assert scored.objective > exact.objective

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from riata.data.cells.asked import AskedCells
 from riata.data.cells.booleans import BOOLEAN_FORMATS
 from riata.data.cells.cell_format import CellFormat
-from riata.data.cells.dates import DAY_NUMBER, DateFormat, EpochFormat
-from riata.data.cells.numbers import MARKS, MINUSES, PLAIN, NumberFormat, mark_of, negative_of
+from riata.data.cells.dates import DAY_NUMBER, ISO_DATES, DateFormat, EpochFormat
+from riata.data.cells.numbers import MARKS, MINUSES, PLAIN, NumberFormat, mark_of, negative_of, unit_of
 
 ANY_MARK = f"({'|'.join(re.escape(mark) for mark in MARKS)})?"
 DIGITS = "[0-9.,' \u2019\u00a0\u202f]*"
@@ -40,6 +40,7 @@ class ColumnLook:
         self.example = ""
         self.almost: list[CellFormat] = [PLAIN]  # in which most values are written, if no format has all
         self.divided = ""  # a value with a point or a comma
+        self.dates_apart: list[str] = []  # an example of each way, where dates are written in several
 
     def add(self, strings: pa.Array) -> None:
         """Look at more values, as they are written."""
@@ -84,8 +85,9 @@ class ColumnLook:
         return [one for one in self.formats or () if isinstance(one, NumberFormat)]
 
     def _candidates(self, values: pa.Array) -> list[CellFormat]:
-        alike = values.filter(pc.match_substring_regex(values, SOME_NUMBER))
-        mark = mark_of(alike)
+        unit = unit_of(values, MOSTLY) if len(values) >= LEAST_NUMBERS else ""
+        alike = values if unit else values.filter(pc.match_substring_regex(values, SOME_NUMBER))
+        mark = unit or mark_of(alike)
         self.mixed_marks = mark is None and len(alike) == len(values)
         numbers = [
             replace(one, mark=mark or "", negative=negative_of(alike))
@@ -100,6 +102,7 @@ class ColumnLook:
         found = [] if self.mixed_marks else [one for one in possible if one.reads(values)]
         if not found and possible:
             self.almost = _of_most(possible, values)
+            self.dates_apart = _ways([*dates, *ISO_DATES], values) if dates else []
         if 2 <= len(values) <= 8:
             lower = set(pc.utf8_lower(pc.utf8_trim_whitespace(values)).to_pylist())
             found += [one for one in BOOLEAN_FORMATS if lower == {one.yes, one.no}]
@@ -124,6 +127,17 @@ def _of_most(formats: Sequence[CellFormat], values: pa.Array) -> list[CellFormat
     """The formats in which most of these values are written."""
     counts = [pc.sum(one.valid(values)).as_py() or 0 for one in formats]
     return [one for one, count in zip(formats, counts, strict=True) if count == max(counts)]
+
+
+def _ways(dates: Sequence[DateFormat], values: pa.Array) -> list[str]:
+    """An example of each way in which dates are written, if every value is one in some way; else none."""
+    examples = []
+    for one in dates:
+        good = one.valid(values)
+        if pc.any(good).as_py():
+            examples.append(values.filter(good)[0].as_py())
+            values = values.filter(pc.invert(good))
+    return examples if len(values) == 0 else []
 
 
 def may_be_epoch(name: str, asked: AskedCells, known: Mapping[str, CellFormat]) -> bool:

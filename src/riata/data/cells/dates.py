@@ -93,6 +93,7 @@ DAYS = [
 TIMES = ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p"]
 DAY_NUMBER = DateFormat("%Y%m%d")  # whole numbers: found apart, by the names of their columns
 MONTH = DateFormat("%Y-%m")  # the first of it
+ISO_DATES = tuple(DateFormat(f"%Y-%m-%d{time}") for time in ("", " %H:%M:%S", "T%H:%M:%S"))  # which Arrow reads itself
 DATE_FORMATS = (*(DateFormat(day + time) for day in DAYS for time in TIMES), MONTH)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from riata.data.cells.booleans import BooleanFormat
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.dates import DateFormat, EpochFormat, is_pattern
-from riata.data.cells.numbers import MARKS, NEGATIVES, THOUSANDS, NumberFormat
+from riata.data.cells.numbers import MARKS, NEGATIVES, THOUSANDS, NumberFormat, is_unit
 from riata.schema import SchemaError, build
 
 KINDS: dict[str, Any] = {one.kind: one for one in (NumberFormat, BooleanFormat, DateFormat, EpochFormat)}
@@ -25,7 +25,7 @@ def from_json(plain: dict[str, Any]) -> CellFormat:
 def _is_one(made: CellFormat) -> bool:
     """Whether there is such a format: a file that was changed may say anything."""
     if isinstance(made, NumberFormat):
-        signs = made.mark in ("", *MARKS) and made.negative in NEGATIVES
+        signs = (made.mark in ("", *MARKS) or is_unit(made.mark)) and made.negative in NEGATIVES
         return made.decimal in (".", ",") and made.thousands in THOUSANDS and signs
     if isinstance(made, DateFormat):
         return is_pattern(made.pattern)

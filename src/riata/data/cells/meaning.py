@@ -68,6 +68,11 @@ def decide(looks: Mapping[str, ColumnLook], separator: str = ",") -> Meaning:
                 f"column {name!r} has numbers with different signs, or with and without % (such as {look.example!r}): "
                 f"write them alike, declare it categorical, or drop it"
             )
+        elif look.dates_apart:
+            found.strays[name] = (
+                f"column {name!r} has dates that are written in several ways, such as "
+                f"{' and '.join(map(repr, look.dates_apart[:3]))}, which makes it one of levels: write them alike"
+            )
         elif look.looks_like is not None:
             found.strays[name] = _about_strays(look)
     return found
@@ -126,11 +131,11 @@ def _written_otherwise(look: ColumnLook) -> str | None:
     """Why a column cannot mean what it meant in the model's files: it is written so that it would be another thing."""
     numbers, dates = look.numbers(), [one for one in look.formats or () if isinstance(one, DateFormat)]
     if isinstance(look.known, NumberFormat) and numbers:
-        then, now = (one.mark == PERCENT for one in (look.known, numbers[0]))
+        then, now = look.known.unit, numbers[0].unit
         if then != now:
             return (
-                f"column {look.name!r} has numbers such as {look.example!r}, with{'' if now else 'out'} a % where the "
-                f"model learnt from numbers with{'' if then else 'out'} one: write them as they were then"
+                f"column {look.name!r} has numbers such as {look.example!r}, {_with_unit(now, then)} where the "
+                f"model learnt from numbers {_with_unit(then, now)}: write them as they were then"
             )
     orders = {one.order for one in dates}
     if isinstance(look.known, DateFormat) and orders and look.asked.dates is None and look.known.order not in orders:
@@ -140,6 +145,12 @@ def _written_otherwise(look: ColumnLook) -> str | None:
             f"(csv={{'dates': '{dates[0].order}'}})"
         )
     return None
+
+
+def _with_unit(unit: str, other: str) -> str:
+    """With a unit; without one, or the other."""
+    called = {PERCENT: "a %"}
+    return f"with {called.get(unit, unit)}" if unit else f"without {called.get(other, other)}"
 
 
 def _decide_number(found: Meaning, look: ColumnLook, numbers: list[NumberFormat], decimal: str | None) -> None:

@@ -13,6 +13,7 @@ from riata.data.columns.column_profile import Bins, ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
 from riata.data.columns.gaps import Gap, gaps_are_counted, tell_gaps
 from riata.data.columns.histogram import Histogram, histogram_of
+from riata.data.columns.lists import exact_in_single
 from riata.data.columns.row_order import RowNumbers
 from riata.data.formats.source import Source
 from riata.data.whole_numbers import EXACT, check_range, nearly_the_same, whole_range
@@ -100,7 +101,7 @@ class NumberLearner(Learner):
         self.least, self.largest = min(self.least, least), max(self.largest, largest)
         if max(-least, largest) >= EXACT:
             self._add_whole(whole_range(columns[0]))
-        self.single = self.single and bool((values.astype(np.float32) == values).all())
+        self.single = self.single and exact_in_single(values)
         self.integers = self.integers and bool((values == np.floor(values)).all())
         seen = histogram_of(values)
         self.histogram = seen if self.histogram is None else self.histogram + seen
@@ -164,9 +165,13 @@ class NumberLearner(Learner):
             self.histogram = later.histogram if self.histogram is None else self.histogram + later.histogram
 
     def explained(self, spread: float) -> Explained:
-        """What the column explains of the target, by a line or by means in bins, whichever is more."""
-        both = self.products[0, 0] * self.products[1, 1]
-        in_a_line = float(self.products[0, 1] ** 2 / both) if both > 0 else 0.0
+        """What the column explains of the target, by a line or by means in bins, whichever is more.
+
+        It is a share of all rows, also of those without a value: a few values lie near a line by chance, which says
+        nothing of the target in the other rows.
+        """
+        both = self.products[0, 0] * spread
+        in_a_line = min(float(self.products[0, 1] ** 2 / both), 1.0) if both > 0 else 0.0
         by_bins = self.bins.explained(spread) or Explained(0.0)
         return Explained(max(in_a_line, by_bins.share), by_bins.told)
 

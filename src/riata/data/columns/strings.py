@@ -101,7 +101,8 @@ class BucketNames:
             together = np.concatenate([np.zeros(0, np.int32), *kept])
             self._order = np.argsort(together, kind="stable").astype(np.int32)
             self._in_order, self._order_version = together[self._order], self.version
-        first, last = np.searchsorted(self._in_order, [bucket, bucket + 1])
+        ends = np.array([bucket, bucket + 1], np.int32)  # of another type, all buckets would be cast to it
+        first, last = np.searchsorted(self._in_order, ends)
         found = {}
         for at in self._order[first:last].tolist():
             part = int(np.searchsorted(self._starts, at, side="right")) - 1

@@ -8,6 +8,7 @@ categorical or text. Cells that are written in another way are read as strings a
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 
 import pyarrow as pa
@@ -28,6 +29,7 @@ from riata.data.formats.dialect import TAB_ENDINGS, Dialect
 from riata.data.formats.files import File
 from riata.data.formats.filesource import MOST_PLACES, ROWS_AT_ONCE, FileSource, one_schema, with_type
 from riata.data.formats.live_files import Followed, StandardInput
+from riata.data.formats.paced import paced_batches
 from riata.data.formats.text_encoding import as_utf8, one_byte, plain_utf8
 from riata.data.whole_numbers import written_range
 from riata.errors import DataError
@@ -230,7 +232,7 @@ class Csv(FileSource):
         ragged: list[int],
         threads: bool = True,
         words: Sequence[str] | None = None,
-    ) -> pacsv.CSVStreamingReader:
+    ) -> AbstractContextManager[Iterable[pa.RecordBatch]]:
         dialect = self.dialect(file)
         stream = file.stream()
         if file.span is not None and file.span != (dialect.raw_start, file.size) and not is_local(file):
@@ -242,7 +244,11 @@ class Csv(FileSource):
         if dialect.comment:
             stream = WithoutComments(stream, dialect.comment, dialect.quote)
         bad_row = self._bad_row(ragged)
-        return pacsv.open_csv(stream, **self._arrow.of(dialect, block, columns, kinds, bad_row, threads, words))
+        options = self._arrow.of(dialect, block, columns, kinds, bad_row, threads, words)
+        live = isinstance(file, StandardInput | Followed)
+        reader: AbstractContextManager[Iterable[pa.RecordBatch]]
+        reader = pacsv.open_csv(stream, **options) if live else paced_batches(stream, options)
+        return reader
 
     def rows_before(self, file: File) -> int:
         return max(file.lines_before() - self.dialect(file).header_lines, 0)

@@ -33,7 +33,9 @@ class View(NamedTuple):
     def of(cls, handle: IO[bytes]) -> "View":
         mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         content = pa.py_buffer(mapped)
-        return cls(mapped, content, pa.ipc.open_file(content))
+        reader = pa.ipc.open_file(content)
+        forget_pages(mapped)  # of the metadata, which may name very many features
+        return cls(mapped, content, reader)
 
     @property
     def view(self) -> "View":
@@ -89,6 +91,7 @@ class HeldFile:
         """The present view, or a new one if that is old; a file that has changed is an error."""
         view = self._present
         if view is None or time.monotonic() - self._since > SECONDS:
+            view = self._present = None  # before the next one is made: each has metadata of its own
             view = self._renewed()
             self._present, self._since = view, time.monotonic()
         return view

@@ -9,6 +9,7 @@ from riata.data.formats.damage import validated
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.data.formats.held_file import HeldFile
+from riata.data.formats.tables import flat_batch, flat_schema, owners
 
 SMALL_BATCH = 1 << 20
 
@@ -20,14 +21,14 @@ class Ipc(FileSource):
         """Where a file cannot be held while it is mapped, record batches of so many bytes are read as a whole."""
         super().__init__(files)
         self._batch_bytes = batch_bytes
-        self.metadata: dict[bytes, bytes] | None = None  # of the schema of the last file
+        self.metadata_bytes: dict[bytes, int] = {}  # how long each entry in the schema of the last file is
         self.schema = one_schema(files, [self._schema(file) for file in files])
 
     def _schema(self, file: File) -> pa.Schema:
         with self.door(file), file.seekable() as handle, pa.ipc.open_file(handle) as reader:
-            self.metadata = reader.schema.metadata
+            self.metadata_bytes = {key: len(value) for key, value in (reader.schema.metadata or {}).items()}
             _ = reader.schema.names  # which may be no text
-            return reader.schema.remove_metadata()
+            return flat_schema(reader.schema.remove_metadata())
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """A local file is mapped into memory, since a record batch may be as large as the file; others are read."""
@@ -38,9 +39,9 @@ class Ipc(FileSource):
             return
         with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
             for i in range(*(file.span or (0, reader.num_record_batches))):
-                batch = reader.get_batch(i).select(columns)
+                batch = _stored(reader.get_batch(i), columns)
                 for start in range(0, batch.num_rows, rows):
-                    yield validated(batch.slice(start, rows))
+                    yield flat_batch(validated(batch.slice(start, rows)), columns)
 
     def rows_before(self, file: File) -> int:
         with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
@@ -50,12 +51,17 @@ class Ipc(FileSource):
 def _slices(held: HeldFile, i: int, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
     """A record batch in slices, each from the present view of the file; what was decompressed is not so again."""
     view = held.view
-    batch = view.reader.get_batch(i).select(columns)
+    batch = _stored(view.reader.get_batch(i), columns)
     is_copy = view.is_copy(batch)
     for start in range(0, batch.num_rows, rows):
         now = held.view  # which says so if the file has changed
         if not is_copy and now is not view:
             view = now
-            batch = view.reader.get_batch(i).select(columns)
-        yield validated(batch.slice(start, rows))
+            batch = _stored(view.reader.get_batch(i), columns)
+        yield flat_batch(validated(batch.slice(start, rows)), columns)
         view.release_all()
+
+
+def _stored(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    """What a file has of these columns, of which some may be fields of structs."""
+    return batch.select([field.name for field in owners(batch.schema, columns)])

@@ -4,6 +4,7 @@ Features are a column of maps from names to numbers, `X`; what becomes of it is 
 maps have the hash of every name beside its number.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,9 @@ import pyarrow as pa
 
 from riata.data.columns.arrow_values import arrow_of, bytes_array
 from riata.data.columns.maps import HASHED
+from riata.data.formats.files import File
 from riata.data.formats.parsed_lines import Parsed, ParsedLines
+from riata.data.formats.reused_memory import ReusedMemory
 from riata.data.formats.source import DENSE, TARGET, WEIGHT
 from riata.kernels.named_lines import PROBLEMS, NamedRows, most_named, read_named
 
@@ -26,15 +29,21 @@ class NamedLines(ParsedLines):
     fields: ClassVar[bool]  # whether the names are a field and an index
     _as_codes = False
 
+    def __init__(self, files: Sequence[File], *, block_bytes: int, skip_bad: bool = False) -> None:
+        super().__init__(files, block_bytes=block_bytes, skip_bad=skip_bad)
+        self._memory = ReusedMemory()
+
     def as_codes(self) -> None:
         self._as_codes = True
 
     def parse(self, block: np.ndarray, start: int, stop: int) -> Parsed:
         n_lines, n_features, n_bytes, ascii = most_named(block, start, stop)
         room = NamedRows(
-            np.empty(n_lines), np.empty(n_lines), np.empty(n_lines), np.empty(n_lines, np.int64),
-            np.empty(n_lines, np.int64), np.empty(n_lines + 1, np.int32), np.empty(n_features + 1, np.int64),
-            np.empty(n_bytes, np.uint8), np.empty(n_features), np.empty(n_features, np.uint64),
+            *self._memory.arrays(
+                (n_lines, np.float64), (n_lines, np.float64), (n_lines, np.float64), (n_lines, np.int64),
+                (n_lines, np.int64), (n_lines + 1, np.int32), (n_features + 1, np.int64), (n_features, np.float64),
+                (n_features, np.uint64), (n_bytes, np.uint8),
+            )
         )  # fmt: skip
         wanted = self.with_judged(())
         n, nnz, n_written, *of_lines = read_named(

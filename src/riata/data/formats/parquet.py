@@ -9,6 +9,7 @@ from riata.data.budget import in_words
 from riata.data.formats.damage import validated
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, is_text, one_schema
+from riata.data.formats.tables import flat, flat_batch, flat_schema
 from riata.errors import DataError
 
 OPTIONS = {
@@ -46,7 +47,7 @@ class Parquet(FileSource):
             self._check(max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=0.0))
             decoded = (max(group.total_byte_size, 8 * group.num_rows * group.num_columns) for group in groups)
             self._largest_group = max(self._largest_group, *decoded, 0.0)
-            return parquet.schema_arrow.remove_metadata(), parquet.metadata.num_rows
+            return flat_schema(parquet.schema_arrow.remove_metadata()), parquet.metadata.num_rows
 
     def _check(self, n_bytes: float) -> None:
         """Refuse rows that take too much memory."""
@@ -105,8 +106,8 @@ class Parquet(FileSource):
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         codes = self._codes(file, columns, rows) if self._as_codes else None
         with file.seekable() as handle, pq.ParquetFile(handle, read_dictionary=codes, **OPTIONS) as parquet:
-            there = set(parquet.schema_arrow.names)
-            stored = [name for name in columns if name in there]
+            there = set(flat_schema(parquet.schema_arrow).names)
+            stored = [name for name in columns if name in there]  # fields of structs: Parquet has dotted names, too
             groups = range(*(file.span or (0, parquet.num_row_groups)))
             if len(stored) >= MANY_COLUMNS and self._fits() and not codes:
                 batches = _some_columns_at_a_time(parquet, stored, groups, rows)
@@ -114,7 +115,7 @@ class Parquet(FileSource):
                 batches = parquet.iter_batches(batch_size=rows, columns=stored, row_groups=groups)
             for batch in batches:
                 self._check(batch.nbytes)
-                yield self._complete(file, validated(batch), columns)
+                yield self._complete(file, flat_batch(validated(batch), stored), columns)
 
     def rows_before(self, file: File) -> int:
         with file.seekable() as handle, pq.ParquetFile(handle) as parquet:
@@ -143,7 +144,7 @@ def _some_columns_at_a_time(
         arrays: list[pa.Array] = []
         for i in range(0, len(columns), AT_ONCE):
             part = parquet.read_row_group(group, columns=list(columns[i : i + AT_ONCE]), use_threads=False)
-            wanted = (part.column(name) for name in columns[i : i + AT_ONCE])
+            wanted = map(flat(part).column, columns[i : i + AT_ONCE])
             arrays += [one.chunk(0) if one.num_chunks == 1 else one.combine_chunks() for one in wanted]
         whole = pa.RecordBatch.from_arrays(arrays, names=list(columns))
         del arrays

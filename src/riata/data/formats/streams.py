@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from riata.data.csr import canonical
 from riata.data.formats.source import OF_CELLS, OFFSET, TARGET, WEIGHT, Source
-from riata.data.formats.tables import Table, column_table, matrix_batch, to_table
+from riata.data.formats.tables import Table, column_table, flat_batch, flat_schema, matrix_batch, to_table
 from riata.errors import DataError
 from riata.machine import file_without_name
 from riata.scipy_later import is_sparse
@@ -27,13 +27,13 @@ class Stream(Source):
     single_pass = True
 
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], bare: bool = False) -> None:
-        self.schema, self.bare = schema, bare
+        self.schema, self.bare = flat_schema(schema), bare
         self._batches = batches
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         for batch in self._batches:
             for start in range(0, batch.num_rows, rows):
-                yield batch.select(list(columns)).slice(start, rows)
+                yield flat_batch(batch.slice(start, rows), columns)
 
 
 class UnstoredStream(Source):

@@ -36,16 +36,15 @@ class Scanned(Source):
     """Rows of a `pyarrow.dataset.Dataset`, which may have any files and filters."""
 
     def __init__(self, dataset: Any) -> None:
-        self._dataset, self.schema = dataset, dataset.schema.remove_metadata()
+        self._dataset, self.schema = dataset, flat_schema(dataset.schema.remove_metadata())
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        batches = self._dataset.to_batches(
-            columns=list(columns), batch_size=rows, batch_readahead=1, fragment_readahead=1
-        )
+        stored = [field.name for field in owners(self._dataset.schema, columns)]
+        batches = self._dataset.to_batches(columns=stored, batch_size=rows, batch_readahead=1, fragment_readahead=1)
         try:
             for batch in batches:
                 batch.validate(full=True)  # Arrow does not check offsets, which a damaged file may have wrong
-                yield batch
+                yield flat_batch(batch, columns)
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"the data set is damaged or cut short ({error})") from error
 
@@ -84,6 +83,15 @@ def flat(table: pa.Table) -> pa.Table:
 def flat_schema(schema: pa.Schema) -> pa.Schema:
     """The schema of such a table; Arrow's own `empty_table` imports pandas."""
     return flat(pa.Table.from_batches([], schema)).schema
+
+
+def flat_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    """These columns of a batch, of which those with dotted names may be fields of structs."""
+    if any(map(pa.types.is_struct, batch.schema.types)):
+        table = flat(pa.Table.from_batches([batch])).select(list(columns)).combine_chunks()
+        schema, arrays = table.schema, [column.combine_chunks() for column in table.columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return batch.select(list(columns))
 
 
 def owners(schema: pa.Schema, columns: Sequence[str]) -> list[pa.Field]:

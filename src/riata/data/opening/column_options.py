@@ -118,7 +118,7 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
         *options.text,
     ]
     named += [name for some in (*options.crosses, *named_interactions(options)) for name in some]
-    there = set(schema.names)
+    there = {*schema.names, *(name for name in options.drop if fields_of(name, schema.names))}
     for name in named:
         if name is not None and name not in there:
             raise DataError(no_column(name, schema.names))
@@ -137,6 +137,11 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
         if name in options.roles.values():
             taken = next(other for other, column in options.roles.items() if column == name)
             raise DataError(f"{name!r} is the {taken}, and cannot be the column of {role}, too")
+
+
+def fields_of(struct: str, names: Sequence[str]) -> list[str]:
+    """The columns that are fields of this struct: the names that its own and a dot begin; none of a column."""
+    return [] if struct in names else [name for name in names if name.startswith(f"{struct}.")]
 
 
 def check_words(options: ColumnOptions) -> None:
@@ -173,6 +178,7 @@ def feature_columns(source: Source, options: ColumnOptions) -> list[str]:
     else:
         names = [name for name in names if not is_index(name)]
     other = {*options.roles.values(), *options.drop}
+    other |= {field for name in options.drop for field in fields_of(name, names)}
     if options.features is None:
         other |= set(options.marks.values())  # which are features only if they are named as such
     return [name for name in names if name not in other]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from riata.data.budget import in_words
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import META, EncodedRows, write_chunks
@@ -17,6 +18,7 @@ from riata.errors import DataError, ModelFileError
 from riata.files import replacing
 from riata.schema import SchemaError
 
+META_COPIES = 4  # of the encoding: of two views of the file, of the pages that one is made from, and as it is used
 CHUNK_BYTES = 4 << 20  # small enough for every memory budget
 
 
@@ -38,9 +40,14 @@ def _small(data: Dataset) -> Iterator[Chunk]:
 
 def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
     """The dataset of a converted file; None for any other Arrow file."""
-    if len(source.files) > 1 or META not in (source.metadata or {}):
+    if len(source.files) > 1 or META not in source.metadata_bytes:
         return None
     file = source.files[0]
+    if (need := META_COPIES * source.metadata_bytes[META]) > memory:
+        raise DataError(
+            f"{file.path} names so many features that to open it takes about {in_words(need)}, more than the budget of "
+            f"{in_words(memory)}: give it more memory, or convert the data again with fewer columns"
+        )
     try:
         rows = EncodedRows(file.path)
         profile = Profile.from_json(rows.meta())

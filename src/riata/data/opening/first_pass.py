@@ -25,6 +25,7 @@ from riata.data.opening.column_options import (
     is_index,
 )
 from riata.data.opening.decoded_batches import DecodedBatches
+from riata.data.opening.footer import note_on_total
 from riata.data.opening.profile import Profile, has_names
 from riata.data.opening.target_notes import leaks, on_target
 from riata.data.parallel import in_parallel
@@ -86,6 +87,7 @@ class FirstPass:
                 options.happened,
             )  # fmt: skip
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
+        self.on_total: str | None = None  # a note about the last row
 
     def begin(self, batch: pa.RecordBatch) -> None:
         """Choose the learner of each column by the first rows, unless that has been done."""
@@ -109,6 +111,7 @@ class FirstPass:
             self.target.merge(later.target)  # type: ignore[arg-type]  # both are of one kind
         for columns, learner in self.learners.items():
             learner.merge(later.learners[columns])
+        self.on_total = later.on_total
 
     def _add(self, batch: pa.RecordBatch) -> None:
         keep = np.ones(batch.num_rows, dtype=bool)
@@ -121,6 +124,7 @@ class FirstPass:
             if not keep.all():
                 batch, weight = batch.filter(arrow_of(keep)), weight[keep]
             self.n_rows += batch.num_rows
+            self.on_total = note_on_total(batch)
             offsets_of(batch, self.options.offset_role)  # which says what is wrong with them
             y = self.target.add(self.target.of(batch), weight) if self.target else None  # None: nothing is explained
             for columns, learner in self.learners.items():
@@ -215,6 +219,8 @@ class FirstPass:
         for kind, count in (("without a target", self.without_target), (weightless, self.zero_weight)):
             if count:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
+        if self.on_total is not None and not self.source.partial:
+            yield self.on_total
         for name in filter(is_index, self.source.schema.names):
             if name not in (*self.columns, *self.options.drop):
                 yield f"column {name!r} is the index of a pandas frame: left out (unless named among the features)"

@@ -15,7 +15,7 @@ from riata.data.opening.profile import Profile
 from riata.files import cache_folder, replacing
 
 logger = logging.getLogger(__name__)
-VERSION = 12  # of the format and the meaning of a saved profile
+VERSION = 13  # of the format and the meaning of a saved profile
 Learn = Callable[[Source, ColumnOptions, int], Profile]
 
 

@@ -51,8 +51,9 @@ def _minimised(facts: Facts) -> str:
             f"the smallest {loss}."
         )
     if alpha is not None:
+        half = "half " if facts.model.loss_function.score == "mse" else ""  # as in the formula below: the sum needs it
         return (
-            f"Asked for: the linear model with the smallest sum of two things: the {loss}, and "
+            f"Asked for: the linear model with the smallest sum of two things: {half}the {loss}, and "
             f"{_penalty(parameters, _each(alpha), grouped, _is_shared(facts))}. "
             f"The larger that {'strength' if own_penalty(parameters) else 'factor'}, the fewer features are used."
         )
@@ -211,6 +212,6 @@ def _each(value: PerClass) -> str:
     if not isinstance(value, list):
         return short(value)
     known = [one for one in value if one is not None]
-    if len(known) > MOST_LISTED:
+    if len(known) > MOST_LISTED and min(known) < max(known):
         return f"{short(min(known))} to {short(max(known))} (by class)"
     return " / ".join(dict.fromkeys(short(v) for v in value))

@@ -77,7 +77,9 @@ def _three_digits(value: float) -> str:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= NAME else name[: NAME - 1] + "…"
+    """The beginning and the end of a long name: levels and units, in which names differ, are at the end."""
+    begin, end = NAME // 2, NAME - NAME // 2 - 1
+    return name if len(name) <= NAME else f"{name[:begin]}…{name[-end:]}"
 
 
 def about_separated(separated: Sequence[Any], model: Model) -> str:

@@ -85,9 +85,10 @@ def move_columns(state: MethodMemory, moved: np.ndarray) -> None:
 
 def replace_candidates(state: MethodMemory, wanted: np.ndarray) -> None:
     """Make `wanted` the candidates: new ones take the places of those that leave, with statistics of zero."""
-    candidates = state["candidates"]
-    places = np.flatnonzero(~np.isin(candidates, wanted))
-    newcomers = wanted[~np.isin(wanted, candidates)]
+    candidates, own = state["candidates"], state["place_of"][wanted]
+    free = np.ones(len(candidates), dtype=bool)
+    free[own[own >= 0]] = False
+    places, newcomers = np.flatnonzero(free), wanted[own < 0]
     leaving = places[candidates[places] >= 0]  # those without a candidate are zero
     state["place_of"][candidates[leaving]] = -1
     state["marks"][candidates[leaving]] = SEEN

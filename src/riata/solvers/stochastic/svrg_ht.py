@@ -43,6 +43,8 @@ def svrg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
                 by_w, by_b = batches.slope(piece, w, b)
                 anchor_by_w, anchor_by_b = batches.slope(piece, anchor, anchor_b)
                 total = piece.weight.sum()
-                by_w, by_b = (by_w - anchor_by_w) / total, (by_b - anchor_by_b) / total
-                w, b = batches.step(piece, by_w + full_w, by_b + full_b, w, b)
+                by_w -= anchor_by_w  # in place: of very many features each copy counts
+                by_w /= total
+                by_w += full_w
+                w, b = batches.step(piece, by_w, (by_b - anchor_by_b) / total + full_b, w, b)
                 steps += 1

@@ -22,7 +22,8 @@ from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.refit_columns import Columns, DenseColumns, SparseColumns, stay_sparse
 from riata.threads import one_blas_thread
 
-REFIT_PRECISION = 1e-12  # of the empty model's loss: how far above the least objective a fit may end
+REFIT_PRECISION = 1e-12  # of the empty model's loss: how far above the least objective a fit may end,
+SCORED_PRECISION = 1e-6  # and one that is scored only, on rows whose scores differ by far more
 SEPARATED = 1e-6  # of the empty model's loss: below it classes are separated, and coefficients would grow without end
 STEPS = 100
 CAREFUL_STEPS = 10  # with the least curvature that a loss asks for,
@@ -54,14 +55,21 @@ class Refits:
     they are to be copied `at_once`.
     """
 
-    def __init__(self, problem: Problem, columns: np.ndarray, memory: int | None = None, at_once: bool = False):
+    def __init__(
+        self,
+        problem: Problem,
+        columns: np.ndarray,
+        memory: int | None = None,
+        at_once: bool = False,
+        precision: float = REFIT_PRECISION,
+    ):
         data, moments = problem.data, problem.data.moments
         self._always = problem.always_in
         self._problem, self._columns = problem, np.union1d(columns, self._always)
         self._mean = moments.mean if problem.fit_intercept else np.zeros(data.n_features)
         self._scale = moments.scale
         self._l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), data.n_features)
-        self._unit = gap_unit(problem)
+        self._unit, self._precision = gap_unit(problem), precision
         self._memory = MEMORY_UNTOLD if memory is None else memory
         self._rows = None if data.cheap_passes and not at_once else self._narrowed(self._columns)
 
@@ -150,7 +158,7 @@ class Refits:
             standard = self._mean[support], self._scale[support], float(self._problem.fit_intercept)
         else:
             places = np.append(places, len(columns))
-        return _Newton(places, v, l2, REFIT_PRECISION * self._unit, standard)
+        return _Newton(places, v, l2, self._precision * self._unit, standard)
 
     def _sparse(self, columns: np.ndarray) -> bool:
         """Whether columns are taken as they are, not as a dense copy."""

@@ -6,7 +6,8 @@ candidates, twice, and supports are searched among them. For losses other than t
 that at a model of the largest size, and all supports are refitted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.candidates import first_count, next_count
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
-from riata.solvers.subset.refit import SEPARATED, Fitted, Refits, empty_model
+from riata.solvers.subset.refit import REFIT_PRECISION, SEPARATED, Fitted, Refits, empty_model
 from riata.solvers.subset.size_sweeps import Made, sweeps, untold
 from riata.solvers.subset.swap_outlook import largest_slopes
 from riata.threads import one_blas_thread
@@ -31,6 +32,7 @@ def rough_per_size(
     options: Options,
     min_gain: float,
     made: Made = untold,
+    precision: float = REFIT_PRECISION,
 ) -> list[Fitted]:
     """A model of at most so many features for each of these rising sizes, which is the empty one where none helps."""
     empty, always = empty_model(problem), len(problem.always_in)
@@ -43,7 +45,8 @@ def rough_per_size(
                 found.append(model.fitted(support))
                 made(len(found), len(supports))
         else:
-            found = _by_refits(problem, sizes, supports, options, min_gain, made) if supports else []
+            refits = partial(refitted_in_turn, problem, options=options, precision=precision)
+            found = _by_refits(problem, sizes, supports, refits, min_gain, made) if supports else []
     return [min([m for m in found if len(m.support) <= size + always] or [empty], key=_objective) for size in sizes]
 
 
@@ -65,24 +68,28 @@ def _by_refits(
     problem: Problem,
     sizes: Sequence[int],
     at_empty: list[np.ndarray],
-    options: Options,
+    refits: Callable[..., list[Fitted]],
     min_gain: float,
     made: Made,
 ) -> list[Fitted]:
     """These supports and those that the local quadratic at the largest of them proposes, fitted to the true loss."""
-    [top] = refitted_in_turn(problem, at_empty[-1:], options)
+    [top] = refits(at_empty[-1:])
     if top.objective <= SEPARATED * gap_unit(problem):  # there is no curvature left to search on
-        return [*refitted_in_turn(problem, at_empty[:-1], options, made), top]
+        return [*refits(at_empty[:-1], made=made), top]
     model = _local_quadratic(problem, top)
     chosen = model.others(top.support)
     at_top = _supports(model, sizes, chosen, min_gain)
     known = {support.tobytes(): support for support in [*at_empty[:-1], *at_top]}
     known.pop(chosen.tobytes(), None)
-    return [top, *refitted_in_turn(problem, sorted(known.values(), key=len), options, made)]
+    return [top, *refits(sorted(known.values(), key=len), made=made)]
 
 
 def refitted_in_turn(
-    problem: Problem, supports: Sequence[np.ndarray], options: Options, made: Made = untold
+    problem: Problem,
+    supports: Sequence[np.ndarray],
+    options: Options,
+    made: Made = untold,
+    precision: float = REFIT_PRECISION,
 ) -> list[Fitted]:
     """Supports of rising size fitted to the true loss, in memory each from the one before, most of which it has.
 
@@ -94,7 +101,7 @@ def refitted_in_turn(
     columns = np.unique(np.concatenate(supports))
     memory = MEMORY_UNTOLD if options.memory is None else options.memory
     copied = 8 * problem.data.n_rows * len(columns) <= MOST_COPIED * memory
-    refits = Refits(problem, columns, options.memory, at_once=copied)
+    refits = Refits(problem, columns, options.memory, at_once=copied, precision=precision)
     w, b = np.zeros(problem.data.n_features), empty_intercept(problem)
     if not refits.cheap_passes:
         return refits.fit(

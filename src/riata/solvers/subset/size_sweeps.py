@@ -29,10 +29,10 @@ def sweeps(
         if search.reduction > reduction:
             best[search.size] = search.reduction, search.members
         else:
-            search.restart(members)
+            search.move_to(members)
 
     for members in known:
-        search.restart(members)
+        search.move_to(members)
         consider()
     search.restart(base)
     total = len(sizes)

@@ -18,6 +18,7 @@ MIN_GAIN = 1e-9  # of the empty model's loss: changes of the support that gain l
 COLLINEAR = 1e-7  # a column is taken for a combination of others if they explain all but this share of its square
 PAIRS = 100  # of members that are removed together, at most
 OVERSHOOTS = (2, 4, 8, 16, 32)  # the values of e
+FEW_DIFFER = 0.25  # of the members: a set that differs by no more is reached by adding and removing them
 ANEW_WORK = 3e7  # multiplications of all searches from nothing, roughly, but MOST_ANEW searches and LEAST_ANEW at least
 MOST_ANEW, LEAST_ANEW = 64, 4
 
@@ -80,6 +81,17 @@ class Subset:
         self._A[:size, :size], self._W[:size], self._w[:size] = A, A @ rows, A @ self.h[members]
         self._c = self.h - self._w[:size] @ rows
         self._v = self.H.diagonal() - np.einsum("sj,sj->j", rows, self._W[:size])
+
+    def move_to(self, members: np.ndarray) -> None:
+        """Set the members, one by one where few differ: everything anew takes `size` times as long as one of them."""
+        leaving, entering = np.setdiff1d(self.members, members), np.setdiff1d(members, self.members)
+        if len(leaving) + len(entering) > FEW_DIFFER * len(members):
+            self.restart(members)
+            return
+        for column in leaving:
+            self._remove(int(np.flatnonzero(self.members == column)[0]))
+        for column in entering:
+            self._add(int(column))
 
     def forward(self, size: int) -> None:
         """Add the column that helps most, until there are `size`."""

@@ -23,6 +23,7 @@ from riata.small_work import of_thread
 from riata.solvers.subset.best_coupled import CoupledSearch
 from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.refit import SCORED_PRECISION
 from riata.threads import n_cores, one_blas_thread
 from riata.training.fitting import make_problem, solver_options
 from riata.training.k_paths import fitted_k_path, k_path_of_margin, rough_k_path, supports_under_ridge
@@ -118,7 +119,8 @@ class _Fold:
             spec = replace(self.spec, ridge=choosing)
             known |= zip(new, supports_under_ridge(rows.learnt, spec, new, base), strict=True)
         spec = replace(self.spec, ridge=fitting)
-        return rows.scores(fitted_k_path(rows.learnt, spec, {size: known[size] for size in sizes}, choosing))
+        supports = {size: known[size] for size in sizes}
+        return rows.scores(fitted_k_path(rows.learnt, spec, supports, choosing, SCORED_PRECISION))
 
 
 class _CoupledFold(_Fold):
