@@ -1,6 +1,7 @@
 """At most k coefficients that are not zero, perhaps with a ridge."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +18,9 @@ class Cardinality(Penalty):
     k: int
     l2: Numbers = 0.0
     always_in: np.ndarray | None = None  # features, in order
+
+    groups: ClassVar[None] = None  # features count one by one
+    n_groups: ClassVar[None] = None
 
     @property
     def has(self) -> frozenset[str]:

@@ -18,7 +18,6 @@ import numpy as np
 
 from riata.objective import Problem, empty_intercept, gap_unit
 from riata.outcome.proofs import Bound, GlobalBound, SwapOptimal
-from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_set, restoring
 from riata.solvers.subset.best_coupled import best_coupled, is_coupled
@@ -41,7 +40,7 @@ def best_k(problem: Problem, options: Options) -> Iterates:
     """Forward selection, swaps, and a check over all features, until no feature outside has a gain."""
     if is_coupled(problem):
         return (yield from best_coupled(problem, options))
-    if isinstance(problem.penalty, GroupCardinality):
+    if problem.cardinality.groups is not None:
         return (yield from best_groups(problem, options))
     k, d, resume = problem.cardinality.k, problem.data.n_features, options.resume
     if resume is not None and is_search(resume):

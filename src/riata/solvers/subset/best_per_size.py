@@ -14,7 +14,6 @@ import numpy as np
 
 from riata.objective import Problem, empty_intercept, first_order, gap_unit
 from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
-from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_coupled import is_coupled
 from riata.solvers.subset.best_groups import check_memory, refitted, searched
@@ -52,7 +51,7 @@ def best_per_size(problem: Problem, k_max: int, options: Options, made: Made = u
         models, proof = coupled_per_size(problem, k_max, options, made)
         return BestPerSize(models, proof, None)
     with one_blas_thread():  # hundreds of small factorisations
-        if isinstance(problem.penalty, GroupCardinality):
+        if problem.cardinality.groups is not None:
             return _groups_per_size(problem, k_max, options, made)
         return _features_per_size(problem, k_max, options, made)
 

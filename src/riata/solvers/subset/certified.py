@@ -18,7 +18,6 @@ import numpy as np
 from riata.objective import Problem, empty_intercept
 from riata.outcome.proofs import Bound, GlobalBound, Proof, SearchedAll
 from riata.outcome.reasons import StopReason
-from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved, Searched
 from riata.solvers.subset.branch_and_bound import Budget, State, branch_and_bound
 from riata.solvers.subset.deadline import Deadline, OutOfTimeError
@@ -62,9 +61,7 @@ def certified_iterates(
 
 def resumed_iterates(problem: Problem, options: Options, saved: Saved) -> Iterates:
     """Iterates of a search that goes on where a checkpoint has it."""
-    penalty = problem.penalty
-    n_groups = penalty.n_groups if isinstance(penalty, GroupCardinality) else None
-    search = restored_search(saved, problem.data.n_features, n_groups)
+    search = restored_search(saved, problem.data.n_features, problem.cardinality.n_groups)
     yield from _iterates(problem, _resumed(problem, options, search), search.steps)
     return StopReason.SEARCH_LIMIT
 
@@ -112,7 +109,7 @@ def certified(
     No model is known to have an objective below `least`.
     """
     proof = ProofSoFar.at_first(problem, least)
-    of = _certified_groups if isinstance(problem.penalty, GroupCardinality) else _certified_features
+    of = _certified_features if problem.cardinality.groups is None else _certified_groups
     try:
         yield from of(problem, fit, options, model, proof)
     except OutOfTimeError:  # before the search, which ends by itself

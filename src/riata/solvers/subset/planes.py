@@ -22,7 +22,6 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.objective import FirstOrder, Problem
-from riata.penalties import GroupCardinality
 
 ROUNDING = 1e-12  # of the numbers that a bound is made of: by how much it is lowered
 SLOPE_ROUNDING = 1e-13  # of the largest that a slope may be
@@ -55,11 +54,10 @@ class Costs(NamedTuple):
         penalty, d = problem.cardinality, problem.data.n_features
         limits = np.broadcast_to(np.inf if problem.limit is None else problem.limit / problem.scale, d)
         ridge, always = np.broadcast_to(np.asarray(penalty.l2, dtype=np.float64), d), None
-        groups = penalty.groups if isinstance(penalty, GroupCardinality) else None
         if len(penalty.choices_in):
             always = np.zeros(penalty.n_choices(d) + len(penalty.choices_in), dtype=bool)
             always[penalty.choices_in] = True
-        return cls(ridge, limits, groups, always)
+        return cls(ridge, limits, penalty.groups, always)
 
     def among(self, columns: np.ndarray) -> "Costs":
         """The costs of some columns."""
@@ -121,8 +119,8 @@ def balancing_shares(up: float, down: float) -> tuple[float, float]:
 
 def useful_ridge(problem: Problem, slopes: np.ndarray, k: int, objective: float) -> float | None:
     """The ridge, in units of scaled columns, that would get the gap of this plane to USEFUL; None if it is zero."""
-    groups = problem.penalty.groups if isinstance(problem.penalty, GroupCardinality) else None
-    costs = Costs(np.ones_like(slopes), np.full_like(slopes, np.inf), groups, Costs.of(problem).always)
+    groups, always = problem.cardinality.groups, Costs.of(problem).always
+    costs = Costs(np.ones_like(slopes), np.full_like(slopes, np.inf), groups, always)
     reliefs = np.sort(costs.split(costs.reliefs(slopes / problem.scale))[0])[::-1][:k].sum()
     ridge = float(reliefs / (USEFUL * objective)) if objective > 0.0 else 0.0
     return ridge if LEAST_RIDGE < ridge < np.inf else None

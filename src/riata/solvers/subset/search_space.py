@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.objective import Problem, empty_intercept
-from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Options
 from riata.solvers.subset.branch_and_bound import Subsets
 from riata.solvers.subset.candidate_subsets import CandidateSubsets
@@ -103,7 +102,7 @@ def saved_space(problem: Problem, search: SavedSearch, memory: int, deadline: De
 
 def _saved_subsets(problem: Problem, search: SavedSearch, memory: int, deadline: Deadline) -> Subsets | None:
     fit, left, k, d = search.fit, search.left, problem.cardinality.k, problem.data.n_features
-    if isinstance(problem.penalty, GroupCardinality):
+    if problem.cardinality.groups is not None:
         return _group_subsets(problem, products_of(problem) if problem.loss.quadratic else None, deadline)
     if search.by_candidates:
         candidates = np.union1d(fit.support, search.frontier.places)
