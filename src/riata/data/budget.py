@@ -20,7 +20,7 @@ SMALL = 256 * 10**6  # bytes: of a smaller budget, nothing that was freed is kep
 MOMENT = 1000  # milliseconds: as long as a few batches take, also on a busy machine
 LARGEST_CHUNK = 64 << 20  # larger chunks save nothing
 LARGEST_BLOCK = 4 << 20  # of a file read at once
-BLOCKS_TOGETHER = 4  # in which Arrow parses that much: their rows are joined, as a batch of few costs as much as of many
+BLOCKS_TOGETHER = 4  # in which Arrow parses that much; their rows are joined, as a batch of few costs as much
 LOOK_COLUMN, TEXT_COLUMN = 7_500, 25_000  # bytes of a column of a text file: for a first look at it, and to read it
 MOST_WORDS_COUNTED, WORD_BYTES = 800_000, 128  # of a column of text, at a time; what one takes while it is counted
 
