@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from traceback import clear_frames
 from types import FrameType
 from typing import Any
 
@@ -51,10 +52,12 @@ def ending_well(ctx: click.Context, say: Callable[[str], None]) -> Iterator[None
         except OSError as error:
             _give_up_output()
             _say(ctx, _what_failed(error), ERROR)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as end:
+            clear_frames(end.__traceback__)  # what was left half made goes while this is silent about it
             _say(ctx, "interrupted: nothing was saved but what was said to be", OF_SIGNAL + signal.SIGINT)
         except Ended as end:
             name = signal.Signals(end.number).name
+            clear_frames(end.__traceback__)
             _say(ctx, f"ended by {name}: nothing was saved but what was said to be", OF_SIGNAL + end.number)
 
 
@@ -123,8 +126,12 @@ def _spoken_warnings(say: Callable[[str], None]) -> Iterator[None]:
         say(str(message))
 
     def pass_over(unraisable: Any) -> None:
-        """Arrow, which cannot show us a bad row that is no text, refuses it: that is said, and this would be noise."""
-        if not (_heard_again(unraisable.exc_value) or isinstance(unraisable.exc_value, UnicodeError)):
+        """What is said otherwise, or needs no word.
+
+        Arrow, which cannot show us a bad row that is no text, refuses it. An object that a signal has left half made,
+        as of llvmlite while it compiles, misses its attributes when it goes.
+        """
+        if not (_heard_again(unraisable.exc_value) or isinstance(unraisable.exc_value, UnicodeError | AttributeError)):
             sys.__unraisablehook__(unraisable)
 
     before, sys.unraisablehook = sys.unraisablehook, pass_over
