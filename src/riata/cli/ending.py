@@ -12,7 +12,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from traceback import clear_frames
 from types import FrameType
 from typing import Any
 
@@ -27,6 +26,9 @@ ERROR = 2  # the exit code
 OF_SIGNAL = 128  # plus the signal's number: the exit code
 AGAIN_SECONDS = 0.05  # until a signal that was lost comes once more
 ENDING = ("SIGTERM", "SIGHUP")  # those that the system has
+# Signals that ended a command, with all that they have interrupted: objects of llvmlite that are half made complain, or
+# crash the process, when they are taken apart.
+HALF_MADE: list[BaseException] = []
 
 
 class Ended(BaseException):
@@ -53,11 +55,11 @@ def ending_well(ctx: click.Context, say: Callable[[str], None]) -> Iterator[None
             _give_up_output()
             _say(ctx, _what_failed(error), ERROR)
         except KeyboardInterrupt as end:
-            clear_frames(end.__traceback__)  # what was left half made goes while this is silent about it
+            HALF_MADE.append(end)
             _say(ctx, "interrupted: nothing was saved but what was said to be", OF_SIGNAL + signal.SIGINT)
         except Ended as end:
+            HALF_MADE.append(end)
             name = signal.Signals(end.number).name
-            clear_frames(end.__traceback__)
             _say(ctx, f"ended by {name}: nothing was saved but what was said to be", OF_SIGNAL + end.number)
 
 
@@ -126,12 +128,8 @@ def _spoken_warnings(say: Callable[[str], None]) -> Iterator[None]:
         say(str(message))
 
     def pass_over(unraisable: Any) -> None:
-        """What is said otherwise, or needs no word.
-
-        Arrow, which cannot show us a bad row that is no text, refuses it. An object that a signal has left half made,
-        as of llvmlite while it compiles, misses its attributes when it goes.
-        """
-        if not (_heard_again(unraisable.exc_value) or isinstance(unraisable.exc_value, UnicodeError | AttributeError)):
+        """Arrow, which cannot show us a bad row that is no text, refuses it: that is said, and this would be noise."""
+        if not (_heard_again(unraisable.exc_value) or isinstance(unraisable.exc_value, UnicodeError)):
             sys.__unraisablehook__(unraisable)
 
     before, sys.unraisablehook = sys.unraisablehook, pass_over
