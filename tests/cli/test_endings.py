@@ -195,6 +195,24 @@ def test_ctrl_c_before_a_command_has_begun_has_its_exit_code(folder, monkeypatch
     assert "Traceback" not in done.stderr
 
 
+def test_what_a_signal_left_half_made_is_not_taken_apart(folder, monkeypatch):
+    """Objects of llvmlite crash the process, or complain, if they go while they are half made."""
+    gone = []
+
+    class HalfMade:
+        def __init__(self):
+            raise KeyboardInterrupt
+
+        def __del__(self):
+            gone.append(self)
+
+    monkeypatch.setattr("riata.model.model.Model.save", lambda *_: HalfMade())
+    with pytest.raises(SystemExit) as end:
+        main([*FIT, "--out", "out.json"], prog_name="riata")
+    assert end.value.code == 130
+    assert not gone
+
+
 def test_what_a_killed_process_left_is_removed_at_the_next_start_and_what_is_in_use_is_not(folder):
     """A child writes half a file and is killed; this process writes another one meanwhile."""
     child = os.fork()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pairs import pairs_first
 from torture.cap_files import CONVERTED, KINDS
 
-WIDE_STEPS = ("hsg-ht", "svrg-ht")  # whose steps take arrays of all features: a pass of them would take minutes
+WIDE_STEPS = ("hsg-ht", "svrg-ht", "subgradient")  # which take arrays of all features: a pass would take minutes
 BUDGETS_MB = (64, 128, 256)
 
 

@@ -26,6 +26,9 @@ ERROR = 2  # the exit code
 OF_SIGNAL = 128  # plus the signal's number: the exit code
 AGAIN_SECONDS = 0.05  # until a signal that was lost comes once more
 ENDING = ("SIGTERM", "SIGHUP")  # those that the system has
+# Signals that ended a command, with all that they have interrupted: objects of llvmlite that are half made complain, or
+# crash the process, when they are taken apart.
+HALF_MADE: list[BaseException] = []
 
 
 class Ended(BaseException):
@@ -51,9 +54,11 @@ def ending_well(ctx: click.Context, say: Callable[[str], None]) -> Iterator[None
         except OSError as error:
             _give_up_output()
             _say(ctx, _what_failed(error), ERROR)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as end:
+            HALF_MADE.append(end)
             _say(ctx, "interrupted: nothing was saved but what was said to be", OF_SIGNAL + signal.SIGINT)
         except Ended as end:
+            HALF_MADE.append(end)
             name = signal.Signals(end.number).name
             _say(ctx, f"ended by {name}: nothing was saved but what was said to be", OF_SIGNAL + end.number)
 

@@ -7,23 +7,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from riata.data.budget import in_words
 from riata.errors import OptionError
 from riata.kernels.coordinate import Coordinates, coordinate_pass
 from riata.kernels.losses import code_of
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
 
+COPIES = 2  # of all columns, while they are gathered
+PER_ROW = 8  # numbers: target, weight, margin and what is made of them
 PASSES_PER_CHECK = 10  # a certificate costs about as much as a pass
 
 
 def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
     """One iterate after every cyclic pass, with a certified gap now and then."""
     data, loss, penalty = problem.data, problem.loss, problem.penalty
-    need = data.n_rows * data.n_features * 8
+    need = 8 * data.n_rows * (COPIES * data.n_features + PER_ROW)
     if options.memory is not None and not data.cheap_passes and need > options.memory:
         raise OptionError(
-            f"solver 'cd' holds all columns in memory, about {need / 1e9:.1f} GB here, more than the budget of "
-            f"{options.memory / 1e9:.1f} GB; take solver 'exact', or give it more memory"
+            f"solver 'cd' holds all columns in memory, about {in_words(need)} here, more than the budget of "
+            f"{in_words(options.memory)}; take solver 'exact', or give it more memory"
         )
     columns = data.gather(np.arange(data.n_features)).column_layout()
     y, weight = data.targets()

@@ -42,6 +42,7 @@ METHOD_SHARE = 0.5  # of the budget; the rest is for rows, and for the names of 
 TABLE_SHARE = 0.7  # of that, less the statistics of candidates, for the table; the rest is for buckets
 PIECE_SHARE, LONGEST_PIECE = 0.02, 1024  # rows of a piece: a share of those before it, at most so many
 ROOM_FOR_A_ROW = 64  # places: while so many are free for every row of a piece, it may be longer
+PLACES_AT_ONCE = 1 << 14  # whose weights are made: those of all would take as much as a quarter of the table
 BAR_FACTOR = 0.8  # on the bar at every review
 # in block and ids, in table (at most four), free and place_of, in waiting and seen
 PLACE_BYTES = 8 * (WIDTH + 1) + 4 * (4 + 2) + 2
@@ -212,7 +213,10 @@ class Sketch(Online):
         memory["block"][gone] = 0.0
 
     def features(self, state: State) -> Features:
-        return Features(state.memory["ids"], state.names, self._weights(state.memory)[1])
+        block = state.memory["block"]
+        parts = (block[i : i + PLACES_AT_ONCE] for i in range(0, len(block), PLACES_AT_ONCE))
+        deviation = np.concatenate([self._weights_in(part, state.memory)[1] for part in parts])
+        return Features(state.memory["ids"], state.names, deviation)
 
 
 def sketch(problem: Problem, options: Options) -> Iterator[Iterate]:
