@@ -1,6 +1,7 @@
 """Memory that is used again when nobody has it any more, and never before."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -49,3 +50,18 @@ def test_what_is_free_is_not_sent_elsewhere():
     memory = ReusedMemory()
     memory.arrays((100_000, np.float64))
     assert len(pickle.dumps(memory)) < 1000
+
+
+def test_threads_never_share_room():
+    memory = ReusedMemory()
+
+    def use(number):
+        wrong = 0
+        for _ in range(200):
+            numbers, _ = memory.arrays((50, np.int64), (10, np.uint8))
+            numbers[:] = number
+            wrong += int((numbers != number).sum())
+        return wrong
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(use, range(4))) == 0

@@ -198,7 +198,8 @@ class Csv(FileSource):
         # with threads Arrow does not number the rows that it leaves out, and has a task for every column of a block
         threads = not self._skip_bad and len(columns) <= MANY_COLUMNS
         with self._reader(file, columns, kinds, block, ragged, threads, words) as reader:
-            together = 1 if isinstance(file, StandardInput | Followed) else BLOCKS_TOGETHER
+            as_they_come = isinstance(file, StandardInput | Followed) or block > parsed_bytes(self._block_bytes)
+            together = 1 if as_they_come else BLOCKS_TOGETHER
             for batch in joined_batches(reader, together):
                 last = batch if batch.num_rows else last
                 n_here = min(n_skip, batch.num_rows)

@@ -1,6 +1,7 @@
 """Memory for arrays that are made anew for every block of a file: the system clears what it gives, which takes time."""
 
 import weakref
+from contextlib import suppress
 
 import numpy as np
 
@@ -33,8 +34,8 @@ class ReusedMemory:
 
     def _room(self, size: int) -> np.ndarray:
         """Some that is free and large enough; smaller ones are given up."""
-        while self._free:
-            room = self._free.pop()
-            if len(room) >= size:
-                return room
+        with suppress(IndexError):  # another thread may have taken the last
+            while len(room := self._free.pop()) < size:
+                pass
+            return room
         return np.empty(size + size // 8, np.uint8)
