@@ -135,7 +135,7 @@ def at_least(result):
 
 def shown(seconds):
     """So that ratios can be made of what is written."""
-    return f"{seconds:.3f}" if seconds >= 0.1 else f"{seconds:.5f}"
+    return f"{seconds:.3f}" if seconds >= 0.1 else f"{seconds:.3g}"
 
 
 def compared(results):
