@@ -133,6 +133,11 @@ def at_least(result):
     return max(result["warm"] or 0.0, spent)
 
 
+def shown(seconds):
+    """So that ratios can be made of what is written."""
+    return f"{seconds:.3f}" if seconds >= 0.1 else f"{seconds:.3g}"
+
+
 def compared(results):
     """riata's measurement (None without an answer) and the fastest peer's that is certified (None without one)."""
     ours = next((r for r in results if r["solver"] == "riata" and certified(r)), None)
@@ -150,12 +155,12 @@ def summary(rows, without=lambda name, asked: "none in time" if asked else "not 
         ours, best = compared(results)
         asked = [r for r in results if r["solver"] != "riata"]
         if best:
-            its = [best["solver"], f"{best['warm']:.3f}", f"{best['warm'] / ours['warm']:.1f}" if ours else ""]
+            its = [best["solver"], shown(best["warm"]), f"{best['warm'] / ours['warm']:.1f}" if ours else ""]
         else:
             least = min((at_least(r) for r in asked), default=0.0)
             known = [f"> {least:.3f}", f"> {least / ours['warm']:.1f}" if ours else ""] if least else ["", ""]
             its = [without(name, asked), *known]
-        own = [f"{ours['warm']:.3f}", *its, f"{ours['first']:.2f}"] if ours else ["not in time", *its, ""]
+        own = [shown(ours["warm"]), *its, f"{ours['first']:.2f}"] if ours else ["not in time", *its, ""]
         left_out = [", ".join(not_run[name])] if not_run else []
         lines.append("| " + " | ".join([name, *own, *left_out]) + " |")
     return "\n".join(lines)
@@ -172,7 +177,7 @@ def measurements(rows):
             if r["gap"] is None:
                 cells = ["", r["failed"][:60] if "failed" in r else f"> {at_least(r):.3f}", "", "", "", ""]
             else:
-                warm = f"{r['warm']:.3f}" if certified(r) else f"> {at_least(r):.3f}"
+                warm = shown(r["warm"]) if certified(r) else f"> {at_least(r):.3f}"
                 passes = "" if r["passes"] is None else f"{r['passes']:.0f}"
                 cells = [
                     f"{r['first']:.3f}",

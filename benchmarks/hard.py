@@ -178,16 +178,23 @@ def _take_back(path, cores):
         elif len(cells) == len(columns) and not cells[1].startswith("-"):
             row = dict(zip(columns, cells, strict=True))
             name, solver = row["problem"], row["solver"]
-            if solver not in kept.get(_key(name, cores), {}) and row["certified gap"]:
+            if (
+                solver not in kept.get(_key(name, cores), {})
+                and _without_mark(row["warm s"]).replace(".", "").isdigit()
+            ):
                 _keep(name, cores, [_result(row)])
 
 
 def _result(row):
     """A line of the table as it was kept; > stands before seconds that were too few."""
     numbers = {"first": "first s", "warm": "warm s", "gap": "certified gap", "peak_mb": "peak MB"}
-    found = {key: float(row[column].removeprefix("> ")) for key, column in numbers.items()}
+    found = {key: float(_without_mark(row[column])) if row[column] else None for key, column in numbers.items()}
     counts = {key: int(row[key]) if row[key] else None for key in ("features", "passes")}
     return {"solver": row["solver"], **found, **counts, "run": row.get("run", "earlier")}
+
+
+def _without_mark(seconds):
+    return seconds.removeprefix("> ")
 
 
 def _table(rows, kept):
