@@ -68,13 +68,13 @@ def _is(kind: Any, value: Any, finite: bool) -> bool:
         return abs(value) < LARGEST_NUMBER or (isinstance(value, float) and not finite)
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_WHOLE
-    return isinstance(value, kind) and not (kind is str and not _is_text(value))
+    return isinstance(value, kind) and not (kind is str and not is_text(value))
 
 
-def _is_text(value: str) -> bool:
-    """Whether a string can be written as UTF-8: JSON may hold halves of letters."""
+def is_text(value: Any) -> bool:
+    """Whether it is a string that can be written as UTF-8: JSON may hold halves of letters."""
     try:
-        return value.isascii() or bool(value.encode())
+        return isinstance(value, str) and (value.isascii() or bool(value.encode()))
     except UnicodeEncodeError:
         return False
 

@@ -158,6 +158,8 @@ DAMAGES = {
     "passes": (change("training", {"passes": "many"}), "'passes' of its training"),
     "proof": (change("training", {"proof": [{"kind": "duality-gap", "relative": 0}]}), "its proof lacks its 'tol'"),
     "objective": (change("objective", 3), "its objective is 3"),
+    "half a letter in the objective": (change("objective", "\ud800"), "not a text"),
+    "half a letter in a feature": (change("name", "\ud800", 0), "a feature is"),
 }  # fmt: skip
 
 

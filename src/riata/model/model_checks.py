@@ -8,7 +8,7 @@ from riata.data.encoding import Encoding
 from riata.data.target import classes_fault
 from riata.losses import LINKS, known_loss
 from riata.losses.link import ORDINAL
-from riata.schema import LARGEST_NUMBER, LARGEST_WHOLE, checked
+from riata.schema import LARGEST_NUMBER, LARGEST_WHOLE, checked, is_text
 
 HEAD = {"format", "version", "riata"}
 PARTS = {
@@ -47,7 +47,7 @@ def _faults_of_task(document: dict[str, Any]) -> Iterator[str]:
         yield f"rows cannot be normalised by {document['normalize']!r}"
     if not _is_whole(document["n_features"]):
         yield f"{document['n_features']!r} is no number of features"
-    if not isinstance(document["objective"], str):
+    if not is_text(document["objective"]):
         yield f"its objective is {document['objective']!r}, not a text"
     if not isinstance(document["training"], dict) or not isinstance(document.get("encoding"), dict | None):
         yield "its training or its encoding is not what it should be"
@@ -121,7 +121,7 @@ def _n_margins(document: dict[str, Any]) -> int:
 
 
 def _faults_of(feature: Any, n_features: int, n_margins: int) -> Iterator[str]:
-    if not isinstance(feature, dict) or feature.keys() != OF_A_FEATURE or not isinstance(feature["name"], str):
+    if not isinstance(feature, dict) or feature.keys() != OF_A_FEATURE or not is_text(feature["name"]):
         yield f"a feature is {feature!r}, not one with {', '.join(sorted(OF_A_FEATURE))}"
     name, column = feature["name"], feature["column"]
     if not (_is_whole(column) and column < n_features):
