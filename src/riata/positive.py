@@ -39,3 +39,38 @@ def solve_positive(H: np.ndarray, right: np.ndarray) -> np.ndarray | None:
         return None
     x = inverse @ (inverse.T @ right)
     return x
+
+
+class Factor:
+    """The triangle L with H = LL', from the upper half of H."""
+
+    def __init__(self, L: np.ndarray, inverse: bool) -> None:
+        self._L, self._inverse = L, inverse  # in small work, its inverse
+
+    @classmethod
+    def of(cls, H: np.ndarray) -> "Factor | None":
+        """None if H is not positive definite."""
+        if of_thread.work is None and len(H):
+            L, failed = linalg.lapack.dpotrf(H.T, lower=1, clean=0)  # the transpose is in LAPACK's order of columns
+            return None if failed else cls(L, inverse=False)
+        try:
+            return cls(np.linalg.inv(np.linalg.cholesky(H, upper=True).T), inverse=True)
+        except np.linalg.LinAlgError:
+            return None
+
+    def below(self, right: np.ndarray) -> np.ndarray:
+        """L^-1 right."""
+        return self._solved(right, transposed=False)
+
+    def above(self, right: np.ndarray) -> np.ndarray:
+        """L^-T right."""
+        return self._solved(right, transposed=True)
+
+    def _solved(self, right: np.ndarray, transposed: bool) -> np.ndarray:
+        if self._inverse:
+            solved: np.ndarray = (self._L.T if transposed else self._L) @ right
+            return solved
+        if right.size:
+            solved, _ = linalg.lapack.dtrtrs(self._L, right, lower=1, trans=int(transposed))
+            return solved
+        return right

@@ -16,14 +16,14 @@ from problems import LAYOUTS, SMOOTH
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import gap_unit
-from riata.solvers.convex import column_copy, column_quadratic, inner_method, newton, quadratic
+from riata.solvers.convex import column_copy, column_quadratic, inner_method, quadratic
 from riata.solvers.convex.columns import DenseColumns
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.training.fitting import bare_problem, fit
 from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
-METHODS = ["columns", "curvature", "dual along columns", "dual by matrix"]
+METHODS = ["columns", "curvature", "dual along columns", "dual by matrix", "followed"]
 LAYOUTS_OF_COLUMNS = ["float32", "csr"]
 OPTIONS = {
     "defaults": {},
@@ -41,9 +41,9 @@ def forced(method):
         patch.setattr(inner_method, "FEW_FEATURES", 0)
         patch.setattr(column_copy, "LARGEST_COPY", 0)
         patch.setattr(inner_method, "_columns_cost", lambda *_: 0.0 if "columns" in method else np.inf)
-        if method != "dual along columns":
-            patch.setattr(newton, "crowded", lambda *_: False)
-        else:
+        patch.setattr(inner_method, "CROWDED", 0.0 if method == "followed" else np.inf)
+        patch.setattr(inner_method, "too_many", lambda *_: True)
+        if method == "dual along columns":
             patch.setattr(column_quadratic.Descent, "crowded", lambda work: isinstance(work.columns, DenseColumns))
         if method == "dual by matrix":
             patch.setattr(quadratic, "FEW_COORDINATES", 0)

@@ -19,7 +19,7 @@ from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
 from riata.solvers.convex.curvature import NOTHING
-from riata.solvers.convex.inner_method import InnerModel, without_curvature
+from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
 from riata.solvers.convex.restricted import sum_rounding
@@ -143,7 +143,7 @@ def _solve_block(
     if not smallest.loss.quadratic:  # the curvature is read again, of no more features than necessary
         state.features = np.flatnonzero(state.w)
     state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST_PULL))
-    model = _model(smallest, state, options.memory)
+    model = _model(problems, state, options.memory)
     points, here = [], (state.w, state.b)
     w, b = here
     for problem in problems:
@@ -159,7 +159,7 @@ def _solve_block(
         if not short:
             break
         state.features = _with_pulled(smallest, state, short)
-        model = _model(smallest, state, options.memory)
+        model = _model([point.problem for point in short], state, options.memory)
         for point in short:
             assert point.at is not None
             here, its_model = (point.w, point.b), point.curvature or model
@@ -179,12 +179,17 @@ def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoin
     return grown(problem, state, ats, min_joining=room if passes_are_cheap(problem) else len(state.w))[0]
 
 
-def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> InnerModel:
+def _model(problems: list[Problem], state: WorkingSetState, memory: int | None) -> InnerModel:
     """What steps over the working set minimise: the loss over a copy of its columns, or a quadratic by their curvature.
 
     The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
     the others together with the slopes.
     """
+    problem = problems[-1]
+    features, wanted = state.features, len(state.features)
+    all_of_them = state.all_columns = all_columns(problem, state.w, features, wanted, memory, state.all_columns)
+    if all_of_them is not None and all(all_of_them.serves(problem.penalty) for problem in problems):
+        return all_of_them
     columns = without_curvature(problem, state.features, many_minima=True)
     if columns is not None:
         return columns

@@ -60,6 +60,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
         for point in islice(steps, SAMPLE_STEPS):
             if judge.near(point, F):
                 break
+        state.gathered = state.all_columns = None  # they have the rows of the sample
         if problem.loss.quadratic or not state.curvature.is_local:
             state.curvature = NOTHING  # that of all rows is read once and kept for all further steps
         elif (

@@ -6,9 +6,9 @@
 | `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
 
-Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. Where a model has nearly as many
-features as rows and many more want in, `GatheredColumns` has all of them (`crowded`). Group Lassos have the first two:
-columns, group by group, where they are more than the entries of one.
+Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. A Lasso along dense columns that may
+have half as many features as rows, or more, is followed along all columns (`AllColumns`). Group Lassos have the first
+two: columns, group by group, where they are more than the entries of one.
 
 Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways; several targets have
 `TargetsCurvature`, the curvature of the columns alone.
@@ -18,8 +18,9 @@ import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.losses import SeveralMargins
-from riata.objective import FirstOrder, Problem, pulls
+from riata.objective import Problem
 from riata.penalties import GroupLasso
+from riata.solvers.convex.all_columns import AllColumns
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.column_quadratic import too_many
 from riata.solvers.convex.columns import FASTER
@@ -30,12 +31,14 @@ from riata.solvers.convex.outputs_columns import OutputColumns, output_columns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature
 from riata.solvers.convex.targets_curvature import TargetsCurvature
 
-InnerModel = ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsCurvature | TargetsCurvature
+InnerModel = AllColumns | ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsCurvature | TargetsCurvature
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 COLUMNS_PER_ROW = 1.0  # of a working set of groups, for each entry of a column: with more, steps go along columns
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
-COPIES_OF_COLUMNS, COPIES_OF_PRODUCTS = 2, 16  # that `GatheredColumns` holds, and `smooth_forms` makes
+CROWDED = 0.5  # of the rows: with more features in a working set `AllColumns` follows the minimum
+MOST_KNOWN, COPIES_OF_PRODUCTS = 2, 4  # times the rows: columns whose products it knows; and what a step makes of them
+ENTRY_BYTES = 8
 NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
 
 
@@ -75,29 +78,32 @@ def _group_columns(
     return GatheredColumns.of(data, features[np.argsort(groups, kind="stable")], fit_intercept)
 
 
-def crowded(problem: Problem, w: np.ndarray, at: FirstOrder) -> bool:
-    """Whether the model has nearly as many features as there are dense rows, and many more want in.
-
-    Then their curvature is singular, and what a working set says of the others is worth little.
-    """
+def all_columns(
+    problem: Problem, w: np.ndarray, features: np.ndarray, wanted: int, memory: int | None, at_hand: AllColumns | None
+) -> AllColumns | None:
+    """All dense columns, where the model may have so many features that their curvature is nearly singular, and there
+    is room for them; those at hand, if any. Otherwise None."""
     data = problem.data
     if not problem.loss.quadratic or problem.loss.n_outputs > 1 or problem.loss.couples_rows:
-        return False
+        return None
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory) or data.chunk.X.sparse:
-        return False
-    pull, threshold = pulls(problem.penalty, at.by_w)
-    in_model, active = int(np.count_nonzero(w)), int(np.count_nonzero((w != 0.0) | (pull > threshold)))
-    return active > FEW_FEATURES and too_many(in_model, active, data.n_rows, len(w))
-
-
-def all_columns(problem: Problem, features: np.ndarray, memory: int | None) -> GatheredColumns | None:
-    """The dense columns of all features that may matter, where there is room for them."""
-    assert isinstance(problem.data, InMemory)
-    n, entry = problem.data.n_rows, 8
-    room = COPIES_OF_COLUMNS * entry * n * len(features) + COPIES_OF_PRODUCTS * entry * n * n
+        return None
+    n, d = data.n_rows, data.n_features
+    if len(features) <= max(FEW_FEATURES, CROWDED * n) or not _one_sided(problem):
+        return None
+    if n <= FEW_FEATURES and not too_many(int(np.count_nonzero(w)), wanted, n, d):
+        return None  # where rows are few a step over a working set costs little
+    known = min(MOST_KNOWN * n, d)
+    room = ENTRY_BYTES * (n * d + known * n + COPIES_OF_PRODUCTS * known**2)
     if memory is not None and room > memory:
         return None
-    return GatheredColumns.of(problem.data, features, problem.fit_intercept)
+    return at_hand or AllColumns.of(problem, data)
+
+
+def _one_sided(problem: Problem) -> bool:
+    """Whether coefficients are free, or held to one side of zero."""
+    _, _, lower, upper = problem.strengths
+    return bool(np.all((lower == 0.0) | np.isinf(lower)) and np.all((upper == 0.0) | np.isinf(upper)))
 
 
 def _columns_cost(data: InMemory, features: np.ndarray) -> float:

@@ -9,9 +9,10 @@ import numpy as np
 
 from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
+from riata.solvers.convex.all_columns import AllColumns
 from riata.solvers.convex.curvature import FAST, NOTHING, ROUGH_PRECISION, Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
-from riata.solvers.convex.inner_method import InnerModel, all_columns, crowded, without_curvature
+from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.restricted import sum_rounding
 from riata.solvers.convex.smooth_step import smooth_step
@@ -150,11 +151,10 @@ def advance(
         state.prune(problem, at)
     known_features = state.features
     features, waiting = grown(problem, state, [at], min_joining=min_joining)
-    model: InnerModel | None = None
-    if crowded(problem, state.w, at):  # then all of them at once
-        features, waiting = grown(problem, state, [at], least=0.0, min_joining=len(state.w))
-        model = all_columns(problem, features, options.memory)
-    all_at_once = model is not None
+    wanted = len(features) + waiting
+    state.all_columns = all_columns(problem, state.w, features, wanted, options.memory, state.all_columns)
+    all_at_once = state.all_columns is not None and state.all_columns.serves(problem.penalty)
+    model: InnerModel | None = state.all_columns if all_at_once else None
     model = model or without_curvature(problem, features, at_hand=state.gathered)
     if model is None:
         if second is not None:
@@ -172,7 +172,7 @@ def advance(
     if state.gathered is not None:
         # While F falls sweeps need not find who stays among the columns at hand: a pass brings better ones. Of sparse
         # columns, what is left undone costs more sweeps later than it saves.
-        rough = state.gathered.dense and joined > 0 and gained > WORTH_A_PASS * gap and not all_at_once
+        rough = state.gathered.dense and joined > 0 and gained > WORTH_A_PASS * gap
     precision = ROUGH_PRECISION if rough else care.precision
     # where the same features made slow progress, what their quadratic left undone shows in the slopes
     slow = not (keep or problem.loss.quadratic or joined > 0)
@@ -187,7 +187,7 @@ def advance(
     found = found or model.minimum(local, at, here, here, precision, enough)
     state.w, state.b = without_rounding(problem, found, options.tol)
     state.features = features
-    if isinstance(model, GatheredColumns):  # features that came to nothing leave
+    if isinstance(model, GatheredColumns | AllColumns):  # features that came to nothing leave
         state.features, state.curvature = np.flatnonzero(state.w), NOTHING
 
 

@@ -90,16 +90,9 @@ class _Penalised(NamedTuple):
     squares: float
 
     def gap(self, v: np.ndarray, now: np.ndarray) -> float:
-        """The duality gap at v, with the slopes as they are, or shrunk to the thresholds.
-
-        Where nothing is penalised there is none, and what a step of that coordinate alone would gain stands for it.
-        """
-        reach, curvature = reach_of(now, self.lower, self.upper), self.H.diagonal()
-        free = (self.l1 == 0.0) & np.isinf(reach)
-        gains = now[free] ** 2 / np.where(curvature[free] > 0.0, curvature[free], np.inf)
-        share, price = feasible_share(now, self.l1, reach)
-        loose = 0.5 * (1.0 - share) ** 2 * self.squares if share < 1.0 else 0.0
-        return float(loose + self.l1 @ np.abs(v) + share * (v @ now) + price + gains.sum())
+        """The duality gap at v."""
+        strengths = Strengths(self.l1, np.zeros(len(v)), self.lower, self.upper)  # a ridge is in H
+        return quadratic_gap(v, now, strengths, self.H.diagonal(), self.squares)
 
     def by_dual(self, v: np.ndarray, now: np.ndarray, enough: float) -> tuple[np.ndarray, np.ndarray]:
         """A point from v, within `enough` of the minimum if that is found, and the slopes there.
@@ -111,6 +104,22 @@ class _Penalised(NamedTuple):
         found = minimise_by_dual(smooth, curvatures, strengths, v, lambda v, now: self.gap(v, now) <= enough)
         there = smooth.slopes(found)
         return (found, there) if self.gap(found, there) <= self.gap(v, now) else (v, now)
+
+
+def quadratic_gap(
+    v: np.ndarray, now: np.ndarray, strengths: Strengths, curvatures: np.ndarray, squares: float
+) -> float:
+    """The duality gap of Q at v, with its slopes as they are, or shrunk to the thresholds; a ridge is in its squares.
+
+    Where nothing is penalised there is none, and what a step of that coordinate alone would gain stands for it.
+    """
+    l1, _, lower, upper = strengths
+    reach = reach_of(now, lower, upper)
+    free = (l1 == 0.0) & np.isinf(reach)
+    gains = now[free] ** 2 / np.where(curvatures[free] > 0.0, curvatures[free], np.inf)
+    share, price = feasible_share(now, l1, reach)
+    loose = 0.5 * (1.0 - share) ** 2 * squares if share < 1.0 else 0.0
+    return float(loose + l1 @ np.abs(v) + share * (v @ now) + price + gains.sum())
 
 
 def _movable(v: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ import numpy as np
 from riata.kernels.coordinate import add_columns
 from riata.kernels.rows import DenseRows
 from riata.positive import solve_positive, upper_squares
+from riata.solvers.convex.known_products import KnownProducts
 from riata.solvers.convex.semismooth import Step
 
 
@@ -52,7 +53,7 @@ class AlongColumns:
         self.A, self.u, self.D, self.v0, self.means, self.centred = A, u, D, v0, means, centred
         self._rows = DenseRows(A, np.empty(0))
         self._root, self._weight = np.sqrt(D), float(D.sum())
-        self._known = _KnownProducts(A, means, self._root)
+        self._known = KnownProducts(lambda new: (A[new] - means[new, None]) * self._root, len(A))
 
     def place(self, v: np.ndarray) -> np.ndarray:
         place = np.zeros(len(self.u))
@@ -99,7 +100,8 @@ class AlongColumns:
         """(H + ridge)^-1 right over the free columns: by their products, or by those of the rows, which are fewer."""
         k, n = len(free), len(self.D)
         if k**3 <= 3 * k * n**2 + n**3:  # of products of columns, most are known
-            H = self._known.of(free)
+            self._known.learn(free)
+            H = self._known.between(free, free)
             H.ravel()[:: k + 1] += ridge
             return solve_positive(H, right)
         half = np.sqrt(ridge)
@@ -108,41 +110,3 @@ class AlongColumns:
         inner[np.diag_indices(n)] += 1.0
         y = solve_positive(inner, (right / half) @ C)
         return None if y is None else (right / half - C @ y) / half
-
-
-class _KnownProducts:
-    """The products of columns with one another, of which those that were asked for before are known."""
-
-    SPARE = 1.5  # times as many are kept as are asked for
-
-    def __init__(self, A: np.ndarray, means: np.ndarray, root: np.ndarray) -> None:
-        self._A, self._means, self._root = A, means, root
-        self._columns, self._place = np.empty(0, dtype=np.int64), np.full(len(A), -1)
-        self._scaled, self._products = np.empty((0, A.shape[1])), np.empty((0, 0))
-
-    def of(self, columns: np.ndarray) -> np.ndarray:
-        """A copy of the products of these columns."""
-        new = columns[self._place[columns] < 0]
-        if len(new):
-            if len(self._columns) + len(new) > self.SPARE * len(columns):
-                self._forget(np.isin(self._columns, columns))
-            self._learn(new)
-        place = self._place[columns]
-        products: np.ndarray = self._products.take(place, 0).take(place, 1)
-        return products
-
-    def _forget(self, kept: np.ndarray) -> None:
-        self._place[self._columns] = -1
-        self._columns, self._scaled = self._columns[kept], self._scaled[kept]
-        self._products = self._products[np.ix_(kept, kept)]
-        self._place[self._columns] = np.arange(len(self._columns))
-
-    def _learn(self, new: np.ndarray) -> None:
-        known = len(self._columns)
-        scaled = (self._A[new] - self._means[new, None]) * self._root
-        self._columns, self._scaled = np.concatenate([self._columns, new]), np.concatenate([self._scaled, scaled])
-        products = np.empty((len(self._columns),) * 2)
-        products[:known, :known] = self._products
-        products[known:] = scaled @ self._scaled.T
-        products[:known, known:] = products[known:, :known].T
-        self._products, self._place[new] = products, known + np.arange(len(new))

@@ -20,6 +20,7 @@ from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, at_best_intercept, first_order_part, pulls, summarise
 from riata.penalties import GroupLasso
+from riata.solvers.convex.all_columns import AllColumns
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
@@ -58,6 +59,7 @@ class WorkingSetState:
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
     sample: Problem | None = None  # whose rows tell the curvature, where that of all would cost much more than slopes
     gathered: GatheredColumns | None = None  # the columns that the last step went along
+    all_columns: AllColumns | None = None  # once the model has become crowded
     slow: int = 0  # steps by the curvature of the sample in a row that brought little
     settled: tuple[Dataset, np.ndarray, Any, Loss] | None = None  # what `loss_here` found last, over which rows
 
