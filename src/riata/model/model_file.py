@@ -1,7 +1,7 @@
 """The file of a model: JSON that a person can read, checked as a whole before anything is made of it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ def write_document(content: dict[str, Any], path: str | Path) -> None:
     """Write what a model holds; the file appears complete or not at all."""
     document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
     with replacing(path) as file:
-        file.write(_as_text(document).encode())
+        for text in _text_of(document):  # as a whole, a model of very many features would take several times its size
+            file.write(text.encode())
 
 
 @contextmanager
@@ -50,22 +51,26 @@ def _read(path: str | Path) -> dict[str, Any]:
     return document
 
 
-def _as_text(document: dict[str, Any]) -> str:
-    """JSON to read and to compare line by line: a feature, a column or a fact a line."""
-    lines = []
-    for key, value in document.items():
+def _text_of(document: dict[str, Any]) -> Iterator[str]:
+    """JSON to read and to compare line by line, a piece at a time: a feature, a column or a fact a line."""
+    for number, (key, value) in enumerate(document.items()):
+        yield f"{',' if number else '{'}\n {json.dumps(key)}: "
         if key == "features":
-            text = _in_lines(value)
+            yield from _in_lines(value)
         elif key == "encoding" and value:
             others = {name: one for name, one in value.items() if name != "encoders"}
-            text = f'{json.dumps(others, allow_nan=False)[:-1]}, "encoders": {_in_lines(value["encoders"])}}}'
+            yield f'{json.dumps(others, allow_nan=False)[:-1]}, "encoders": '
+            yield from _in_lines(value["encoders"])
+            yield "}"
         elif key == "training":
-            text = json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
+            yield json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
         else:
-            text = json.dumps(value, allow_nan=False)
-        lines.append(f" {json.dumps(key)}: {text}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+            yield json.dumps(value, allow_nan=False)
+    yield "\n}\n"
 
 
-def _in_lines(items: list[Any]) -> str:
-    return "[" + ",".join(f"\n  {json.dumps(item, allow_nan=False)}" for item in items) + ("\n ]" if items else "]")
+def _in_lines(items: Iterable[Any]) -> Iterator[str]:
+    number = -1
+    for number, item in enumerate(items):
+        yield f"{',' if number else '['}\n  {json.dumps(item, allow_nan=False)}"
+    yield "[]" if number < 0 else "\n ]"

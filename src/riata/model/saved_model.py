@@ -13,11 +13,11 @@ from riata.model.training_facts import TrainingFacts
 
 
 def document_of(model: Model) -> dict[str, Any]:
-    """What the file of a model holds, in plain values: a feature is one entry of a list."""
-    features = [
+    """What the file of a model holds, in plain values: its features one by one, to be written as they come."""
+    features = (
         {"name": name, "column": column, "coef": model.coef[:, j].tolist(), "deviation": deviation}
         for j, (name, column, deviation) in enumerate(zip(model.names, model.indices, model.deviations, strict=True))
-    ]
+    )
     content = vars(model) | {"features": features, "intercept": model.intercept.tolist()}
     content["training"] = model.training.to_json()
     content["hazard"] = model.hazard and model.hazard.to_json()
