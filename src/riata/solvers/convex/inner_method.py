@@ -7,7 +7,7 @@
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
 
 Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. A Lasso along dense columns that may
-have half as many features as rows, or more, is followed along all columns (`AllColumns`). Group Lassos have the first
+have three quarters as many features as rows is followed along all columns (`AllColumns`). Group Lassos have the first
 two: columns, group by group, where they are more than the entries of one.
 
 Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways; several targets have
@@ -36,7 +36,7 @@ InnerModel = AllColumns | ColumnCopy | GatheredColumns | OutputColumns | Curvatu
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 COLUMNS_PER_ROW = 1.0  # of a working set of groups, for each entry of a column: with more, steps go along columns
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
-CROWDED = 0.5  # of the rows: with more features in a working set `AllColumns` follows the minimum
+CROWDED = 0.75  # of the rows: with more features in a working set `AllColumns` follows the minimum
 MOST_KNOWN, COPIES_OF_PRODUCTS = 2, 4  # times the rows: columns whose products it knows; and what a step makes of them
 ENTRY_BYTES = 8
 NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
