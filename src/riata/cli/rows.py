@@ -32,7 +32,7 @@ def cluster(scheduler: str | None) -> Any:
     from riata.engines.dask.cluster import close, connect
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes as an error of our own
-    client, _ = connect(scheduler or "dask")
+    client = connect(scheduler or "dask")
     click.get_current_context().call_on_close(lambda: close(client))
     return client
 

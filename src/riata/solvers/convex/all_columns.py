@@ -5,6 +5,7 @@ in it, and who is in a minimum over it changes by hundreds with the next one.
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,16 @@ from riata.threads import one_blas_thread
 TRIES = 2  # at one minimum, the second of which is as exact as can be
 FAR = 2.0  # times its threshold: where a feature is pulled by more, the way from the empty model is shorter
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
+
+
+class Past(NamedTuple):
+    """How often the same minimum was asked for, and whether the way to it was lost: what a checkpoint keeps."""
+
+    tries: int = 0
+    lost: bool = False
+
+
+NO_PAST = Past()
 
 
 @dataclass(frozen=True)
@@ -41,9 +52,14 @@ class AllColumns:
         """Whether it can find the minimum: not where it did not, or rounding left it short of what was asked for."""
         return not self.lost and sum(tried is penalty for tried in self.tries) < TRIES
 
+    @property
+    def past(self) -> Past:
+        """Of the minimum that was asked for last."""
+        return Past(sum(tried is self.tries[-1] for tried in self.tries), bool(self.lost))
+
     @classmethod
-    def of(cls, problem: Problem, data: InMemory) -> "AllColumns":
-        """Of a quadratic loss."""
+    def of(cls, problem: Problem, data: InMemory, past: Past = NO_PAST) -> "AllColumns":
+        """The columns of a problem with a quadratic loss, with the past of a fit that goes on."""
         y, weight = data.targets()
         D = weight / weight.sum() * problem.loss.second_derivative(y, np.zeros(len(weight)))
         columns = np.array(data.chunk.X.toarray().T, dtype=np.float64, order="C")
@@ -54,7 +70,8 @@ class AllColumns:
         curvatures = np.einsum("ij,ij->i", columns, columns)
         curvatures[curvatures <= FLAT * squares] = 0.0
         known = KnownProducts(lambda new: columns[new], len(columns))
-        return cls(columns, mean, float(D.sum()), curvatures, known)
+        tries, lost = [problem.penalty] * min(past.tries, TRIES), [problem.penalty] * past.lost
+        return cls(columns, mean, float(D.sum()), curvatures, known, tries, lost)
 
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0

@@ -20,7 +20,7 @@ from riata.data.in_memory import InMemory
 from riata.losses import SeveralMargins
 from riata.objective import Problem
 from riata.penalties import GroupLasso
-from riata.solvers.convex.all_columns import AllColumns
+from riata.solvers.convex.all_columns import NO_PAST, AllColumns, Past
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.column_quadratic import too_many
 from riata.solvers.convex.columns import FASTER
@@ -79,7 +79,13 @@ def _group_columns(
 
 
 def all_columns(
-    problem: Problem, w: np.ndarray, features: np.ndarray, wanted: int, memory: int | None, at_hand: AllColumns | None
+    problem: Problem,
+    w: np.ndarray,
+    features: np.ndarray,
+    wanted: int,
+    memory: int | None,
+    at_hand: AllColumns | None,
+    past: Past = NO_PAST,
 ) -> AllColumns | None:
     """All dense columns, where the model may have so many features that their curvature is nearly singular, and there
     is room for them; those at hand, if any. Otherwise None."""
@@ -97,7 +103,7 @@ def all_columns(
     room = ENTRY_BYTES * (n * d + known * n + COPIES_OF_PRODUCTS * known**2)
     if memory is not None and room > memory:
         return None
-    return at_hand or AllColumns.of(problem, data)
+    return at_hand or AllColumns.of(problem, data, past)
 
 
 def _one_sided(problem: Problem) -> bool:

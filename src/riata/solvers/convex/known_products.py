@@ -35,6 +35,11 @@ class KnownProducts:
         self._products[known:now, :now] = scaled @ self._scaled[:now].T
         self._products[:known, known:now] = self._products[known:now, :known].T
 
+    def forget(self) -> None:
+        """Know nothing, as in the beginning: sums that are made in another order differ in their last digits."""
+        self._place[self._columns] = -1
+        self._columns, self._scaled, self._products = self._columns[:0], np.empty((0, 0)), np.empty((0, 0))
+
     def between(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """A copy of the products of known columns with others: a row for each on the left."""
         products: np.ndarray = self._products.take(self._place[left], 0).take(self._place[right], 1)

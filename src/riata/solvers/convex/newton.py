@@ -9,7 +9,7 @@ import numpy as np
 
 from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.all_columns import AllColumns
+from riata.solvers.convex.all_columns import NO_PAST, AllColumns
 from riata.solvers.convex.curvature import FAST, NOTHING, ROUGH_PRECISION, Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
@@ -152,7 +152,8 @@ def advance(
     known_features = state.features
     features, waiting = grown(problem, state, [at], min_joining=min_joining)
     wanted = len(features) + waiting
-    state.all_columns = all_columns(problem, state.w, features, wanted, options.memory, state.all_columns)
+    at_hand, past, state.past = state.all_columns, state.past, NO_PAST
+    state.all_columns = all_columns(problem, state.w, features, wanted, options.memory, at_hand, past)
     all_at_once = state.all_columns is not None and state.all_columns.serves(problem.penalty)
     model: InnerModel | None = state.all_columns if all_at_once else None
     model = model or without_curvature(problem, features, at_hand=state.gathered)
@@ -189,6 +190,8 @@ def advance(
     state.features = features
     if isinstance(model, GatheredColumns | AllColumns):  # features that came to nothing leave
         state.features, state.curvature = np.flatnonzero(state.w), NOTHING
+    if isinstance(model, AllColumns):
+        model.known.forget()  # or a fit that goes on from a checkpoint would end with other bits
 
 
 def _asked_for(problem: Problem, options: Options) -> float:

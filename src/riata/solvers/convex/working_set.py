@@ -20,7 +20,7 @@ from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, at_best_intercept, first_order_part, pulls, summarise
 from riata.penalties import GroupLasso
-from riata.solvers.convex.all_columns import AllColumns
+from riata.solvers.convex.all_columns import NO_PAST, AllColumns, Past
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
@@ -60,6 +60,7 @@ class WorkingSetState:
     sample: Problem | None = None  # whose rows tell the curvature, where that of all would cost much more than slopes
     gathered: GatheredColumns | None = None  # the columns that the last step went along
     all_columns: AllColumns | None = None  # once the model has become crowded
+    past: Past = NO_PAST  # of all columns in a fit that goes on, until it has them
     slow: int = 0  # steps by the curvature of the sample in a row that brought little
     settled: tuple[Dataset, np.ndarray, Any, Loss] | None = None  # what `loss_here` found last, over which rows
 
@@ -83,11 +84,12 @@ class WorkingSetState:
     def saved(self, known: "Known", least_gap: float, idle: int, steps: int, slope_unit: float | None) -> Saved:
         """The state, with the point before it, the least gap so far, and the number of steps and of idle ones."""
         H = self.curvature if isinstance(self.curvature, Curvature) else NOTHING  # another is read again
+        past = self.past if self.all_columns is None else self.all_columns.past
         arrays = {"w": self.w, "features": self.features, "known": known[1],
                   "H.features": H.features, "H.mean": H.mean, "H": H.H}  # fmt: skip
         facts = {"b": np.asarray(self.b).tolist(), "H.weight": float(H.weight), "known_F": float(known[0]),
                  "known_b": np.asarray(known[2]).tolist(), "least_gap": float(least_gap), "idle": idle, "steps": steps,
-                 "slope_unit": slope_unit, "tangent": self.tangent}  # fmt: skip
+                 "slope_unit": slope_unit, "tangent": self.tangent, **past._asdict()}  # fmt: skip
         return Saved(arrays, facts)
 
     @classmethod
@@ -106,7 +108,8 @@ class WorkingSetState:
             raise ValueError("the features whose curvature is known are not the first ones")
         of_b: Any = float if n_outputs == 1 else list[float]
         check_facts(facts, {"b": of_b, "H.weight": float, "known_F": float, "known_b": of_b, "least_gap": float,
-                            "idle": int, "steps": int, "slope_unit": float | None, "tangent": bool})  # fmt: skip
+                            "idle": int, "steps": int, "slope_unit": float | None, "tangent": bool,
+                            "tries": int, "lost": bool})  # fmt: skip
         check_positive(facts, "slope_unit")
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
         b, known_b = (facts[name] if n_outputs == 1 else np.array(facts[name]) for name in ("b", "known_b"))
@@ -114,6 +117,7 @@ class WorkingSetState:
             for name in ("b", "known_b"):
                 check_array({name: np.array(facts[name])}, name, np.float64, (n_outputs,))
         state = cls(arrays["w"], b, arrays["features"], curvature, facts["tangent"])
+        state.past = Past(facts["tries"], facts["lost"])
         return state, (facts["known_F"], arrays["known"], known_b)
 
     def prune(self, problem: Problem, at: FirstOrder) -> None:
