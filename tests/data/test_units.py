@@ -32,6 +32,13 @@ def test_numbers_with_a_unit_are_numbers(form, numbers, tmp_path):
     assert f"numbers with the unit {form.rpartition('}')[2].strip()} ('w')" in data.profile.notes[0]
 
 
+@pytest.mark.parametrize("exponent", ["e3", "E03"])
+def test_an_exponent_that_all_numbers_have_is_no_unit(exponent, numbers, tmp_path):
+    cells = [f"{one}{exponent}".replace(".", ",") for one in numbers]
+    found = riata.open(written(tmp_path, cells), target="y").profile.columns["w"]
+    assert (found.type, found.least, found.largest) == ("number", 1000 * numbers.min(), 1000 * numbers.max())
+
+
 def test_one_year_is_of_the_unit_of_two_years(tmp_path):
     cells = [f"{i} year{'s' * (i != 1)}" if i else "0" for i in (j % 9 for j in range(N))]
     found = riata.open(written(tmp_path, cells), target="y").profile.columns["w"]

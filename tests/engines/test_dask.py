@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 
+import click
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -26,6 +27,7 @@ from sklearn.datasets import dump_svmlight_file
 
 import riata
 from riata.cli import main
+from riata.cli.rows import cluster
 from riata.data.chunk import Chunk
 from riata.data.folds import by_position, some_rows
 from riata.data.gram import gram_of
@@ -418,6 +420,18 @@ def test_a_cluster_of_riatas_own_ends_with_the_last_dataset_on_it(view, client, 
     assert own.status == "running"
     del last
     gc.collect()
+    assert own.status == "closed"
+
+
+def test_a_command_keeps_its_client_between_one_dataset_and_the_next(client, files):
+    source, options = files["parquet"]
+    with click.Context(main) as command:
+        own = cluster(client.scheduler.address)
+        for _ in range(2):
+            assert riata.open(source, engine=own, **options).n_rows > 0
+            gc.collect()
+        assert own.status == "running"
+        command.close()
     assert own.status == "closed"
 
 

@@ -29,11 +29,12 @@ def reading(options: dict[str, Any]) -> dict[str, Any]:
 
 def cluster(scheduler: str | None) -> Any:
     """A client of the scheduler at an address, or of a cluster started here, for as long as the command runs."""
-    from riata.engines.dask.cluster import close, connect
+    from riata.engines.dask.cluster import close, connect, in_use
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes as an error of our own
-    client = connect(scheduler or "dask")
-    click.get_current_context().call_on_close(lambda: close(client))
+    client, command = connect(scheduler or "dask"), click.get_current_context()
+    command.call_on_close(lambda: close(client))
+    command.with_resource(in_use(client))  # or it would be closed between one dataset and the next
     return client
 
 

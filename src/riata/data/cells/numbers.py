@@ -11,9 +11,9 @@ from riata.data.cells.cell_format import CellFormat
 CURRENCIES = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY")
 PERCENT = "%"
 MARKS = (PERCENT, *CURRENCIES)
-UNIT = (
-    "[A-Za-z\u00b0\u00b5\u03a9\u03bc][A-Za-z0-9/\u00b0\u00b2\u00b3\u00b5\u03a9\u03bc]{0,15}"  # such as kg, m², °C, km/h
-)
+# such as kg, m², °C, km/h
+UNIT = "[A-Za-z\u00b0\u00b5\u03a9\u03bc][A-Za-z0-9/\u00b0\u00b2\u00b3\u00b5\u03a9\u03bc]{0,15}"
+EXPONENT = "[eE][0-9]*"
 ZERO = r"^\s*0*[.,]?0*\s*$"
 SPACES = "[ \u00a0\u202f]"  # plain, and the two that do not break
 MINUS = "\u2212"  # the sign of typesetters, which web pages and some programs write
@@ -119,8 +119,8 @@ def mark_of(strings: pa.Array) -> str | None:
 
 
 def is_unit(word: str) -> bool:
-    """Whether a word may be a unit behind numbers; e would be an exponent."""
-    return re.fullmatch(UNIT, word) is not None and word not in ("e", "E")
+    """Whether a word may be a unit behind numbers: e3 is an exponent."""
+    return re.fullmatch(UNIT, word) is not None and re.fullmatch(EXPONENT, word) is None
 
 
 def unit_of(strings: pa.Array, share: float) -> str:

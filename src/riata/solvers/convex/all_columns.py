@@ -34,7 +34,7 @@ class Past(NamedTuple):
 NO_PAST = Past()
 
 
-@dataclass(frozen=True)
+@dataclass
 class AllColumns:
     """The columns of all features: `scaled` has a row for each, whose products are the curvature of the mean loss."""
 
@@ -46,7 +46,7 @@ class AllColumns:
     curvatures: np.ndarray
     known: KnownProducts
     tries: list[Penalty] = field(default_factory=list)  # whose minimum was asked for, each time
-    lost: list[Penalty] = field(default_factory=list)  # and those of which it was not found
+    lost: bool = False  # whether one of them was not found
 
     def serves(self, penalty: Penalty) -> bool:
         """Whether it can find the minimum: not where it did not, or rounding left it short of what was asked for."""
@@ -55,7 +55,7 @@ class AllColumns:
     @property
     def past(self) -> Past:
         """Of the minimum that was asked for last."""
-        return Past(sum(tried is self.tries[-1] for tried in self.tries), bool(self.lost))
+        return Past(sum(tried is self.tries[-1] for tried in self.tries), self.lost)
 
     @classmethod
     def of(cls, problem: Problem, data: InMemory, past: Past = NO_PAST) -> "AllColumns":
@@ -70,8 +70,8 @@ class AllColumns:
         curvatures = np.einsum("ij,ij->i", columns, columns)
         curvatures[curvatures <= FLAT * squares] = 0.0
         known = KnownProducts(lambda new: columns[new], len(columns))
-        tries, lost = [problem.penalty] * min(past.tries, TRIES), [problem.penalty] * past.lost
-        return cls(columns, mean, float(D.sum()), curvatures, known, tries, lost)
+        tries = [problem.penalty] * min(past.tries, TRIES)
+        return cls(columns, mean, float(D.sum()), curvatures, known, tries, past.lost)
 
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
@@ -100,7 +100,7 @@ class AllColumns:
             start = q.at(np.zeros(len(w)), first) if far else first
             last, arrived = follow_minimum(q, strengths, start, good)
         if not arrived:
-            self.lost.append(problem.penalty)
+            self.lost = True
             last = min(first, last, key=lambda place: smooth(place) + float(strengths.l1 @ np.abs(place.v)))
         found = last.v
         if problem.fit_intercept:
