@@ -12,6 +12,7 @@ from riata.penalties import Strengths
 from riata.solvers.convex import all_columns, homotopy, inner_method
 from riata.solvers.convex.all_columns import AllColumns
 from riata.solvers.convex.homotopy import Place, follow_minimum
+from riata.solvers.convex.working_set import WorkingSetState
 from riata.training.fitting import bare_problem, fit
 from riata.training.path import path_of_margin
 from riata.training.spec import Spec
@@ -141,9 +142,9 @@ def test_a_path_is_followed_from_alpha_to_alpha(monkeypatch, rng):
     assert found.gaps.max() <= 1e-8
     assert 0 < len(steps) < 150
     problem = bare_problem(InMemory(X, y), Spec())
-    full = np.ones(400)
-    assert inner_method.all_columns(problem, full, np.arange(400), 400, 100_000, None) is None
-    assert inner_method.all_columns(problem, full, np.arange(400), 400, None, None) is not None
+    full = WorkingSetState(np.ones(400), 0.0)
+    assert inner_method.all_columns(problem, full, np.arange(400), 400, 100_000) is None
+    assert inner_method.all_columns(problem, full, np.arange(400), 400, None) is not None
 
 
 def test_where_the_way_is_lost_others_go_on(monkeypatch, rng):

@@ -186,8 +186,8 @@ def _model(problems: list[Problem], state: WorkingSetState, memory: int | None) 
     the others together with the slopes.
     """
     problem = problems[-1]
-    features, wanted = state.features, len(state.features)
-    all_of_them = state.all_columns = all_columns(problem, state.w, features, wanted, memory, state.all_columns)
+    all_of_them = all_columns(problem, state, state.features, len(state.features), memory)
+    state.all_columns = all_of_them
     if all_of_them is not None and all(all_of_them.serves(problem.penalty) for problem in problems):
         return all_of_them
     columns = without_curvature(problem, state.features, many_minima=True)

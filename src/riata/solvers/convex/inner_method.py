@@ -20,7 +20,7 @@ from riata.data.in_memory import InMemory
 from riata.losses import SeveralMargins
 from riata.objective import Problem
 from riata.penalties import GroupLasso
-from riata.solvers.convex.all_columns import NO_PAST, AllColumns, Past
+from riata.solvers.convex.all_columns import AllColumns
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.column_quadratic import too_many
 from riata.solvers.convex.columns import FASTER
@@ -30,6 +30,7 @@ from riata.solvers.convex.group_quadratic import LARGE_BLOCK
 from riata.solvers.convex.outputs_columns import OutputColumns, output_columns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature
 from riata.solvers.convex.targets_curvature import TargetsCurvature
+from riata.solvers.convex.working_set import WorkingSetState
 
 InnerModel = AllColumns | ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsCurvature | TargetsCurvature
 
@@ -79,16 +80,10 @@ def _group_columns(
 
 
 def all_columns(
-    problem: Problem,
-    w: np.ndarray,
-    features: np.ndarray,
-    wanted: int,
-    memory: int | None,
-    at_hand: AllColumns | None,
-    past: Past = NO_PAST,
+    problem: Problem, state: WorkingSetState, features: np.ndarray, wanted: int, memory: int | None
 ) -> AllColumns | None:
     """All dense columns, where the model may have so many features that their curvature is nearly singular, and there
-    is room for them; those at hand, if any. Otherwise None."""
+    is room for them; those that the state has, if any. Otherwise None."""
     data = problem.data
     if not problem.loss.quadratic or problem.loss.n_outputs > 1 or problem.loss.couples_rows:
         return None
@@ -97,13 +92,13 @@ def all_columns(
     n, d = data.n_rows, data.n_features
     if len(features) <= max(FEW_FEATURES, CROWDED * n) or not _one_sided(problem):
         return None
-    if n <= FEW_FEATURES and not too_many(int(np.count_nonzero(w)), wanted, n, d):
+    if n <= FEW_FEATURES and not too_many(int(np.count_nonzero(state.w)), wanted, n, d):
         return None  # where rows are few a step over a working set costs little
     known = min(MOST_KNOWN * n, d)
     room = ENTRY_BYTES * (n * d + known * n + COPIES_OF_PRODUCTS * known**2)
     if memory is not None and room > memory:
         return None
-    return at_hand or AllColumns.of(problem, data, past)
+    return state.all_columns or AllColumns.of(problem, data, state.past)
 
 
 def _one_sided(problem: Problem) -> bool:

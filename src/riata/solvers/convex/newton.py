@@ -151,9 +151,8 @@ def advance(
         state.prune(problem, at)
     known_features = state.features
     features, waiting = grown(problem, state, [at], min_joining=min_joining)
-    wanted = len(features) + waiting
-    at_hand, past, state.past = state.all_columns, state.past, NO_PAST
-    state.all_columns = all_columns(problem, state.w, features, wanted, options.memory, at_hand, past)
+    state.all_columns = all_columns(problem, state, features, len(features) + waiting, options.memory)
+    state.past = NO_PAST
     all_at_once = state.all_columns is not None and state.all_columns.serves(problem.penalty)
     model: InnerModel | None = state.all_columns if all_at_once else None
     model = model or without_curvature(problem, features, at_hand=state.gathered)
