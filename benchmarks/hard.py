@@ -33,7 +33,8 @@ MARK = "<!-- what follows is written by benchmarks/hard.py -->"
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "hard.json"
 LIMIT = 100  # processor seconds
-COMPILING, TRIES = 20, 10  # seconds, and times the fastest so far: a solver that takes longer is not faster
+COMPILING = {"riata": 20, "skglm": 20}  # seconds to compile loops
+STARTING, TRIES = 3, 10  # seconds of others, and times the fastest so far: a solver that takes longer is not faster
 LARGER_ALPHA = "none at a larger alpha"
 HEAD = f"""# Where it is hard
 
@@ -42,9 +43,9 @@ text whose columns have unit deviation (which is what standardising it gives, wi
 same matrix in the layout it likes best, runs in a process of its own, and must reach a duality gap of
 {convex.TARGET:g}, relative to the loss of the empty model, by riata's certificate on its coefficients. Times are
 processor seconds on one core, the best of up to three warm runs. The ratio is the time of the fastest certified peer
-over riata's. A solver is stopped at its limit, which is {COMPILING} s and {TRIES} times the fastest time so far,
-riata's included, and {LIMIT} s at most; one that is not certified by then is not asked for smaller alphas of the same
-problem: *none in time* says that of all peers that were asked, *{LARGER_ALPHA}* that none was asked for this alpha.
+over riata's. A solver is stopped at its limit, which is {TRIES} times the fastest time so far, riata's included, with
+{STARTING} s to start, or {COMPILING["skglm"]} s if it compiles, and {LIMIT} s at most; one that is not certified by
+then is not asked for smaller alphas of the same problem, unless it is named: *none in time* says that of all peers that were asked, *{LARGER_ALPHA}* that none was asked for this alpha.
 The fastest of them would have needed more seconds than stand behind >: as many as its last tolerance took, which was
 too loose, or as it had spent on the next.
 """
@@ -53,8 +54,9 @@ too loose, or as it had spent on the next.
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--case", default=[""], nargs="*", help="cases whose name contains one of these; with =, is it")
-    parser.add_argument("--solvers", default=[], nargs="*", help="these alone")
+    parser.add_argument("--solvers", default=[], nargs="*", help="these alone, also where they failed before")
     parser.add_argument("--limit", type=int, default=LIMIT, help="processor seconds of a solver on a case")
+    parser.add_argument("--tries", type=int, default=TRIES, help="times the fastest so far that a solver may take")
     parser.add_argument("--cores", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="measure anew what is kept")
     parser.add_argument("--list", action="store_true", help="name the cases, and do nothing")
@@ -139,10 +141,13 @@ def _measured(number, benchmark, options):
     for solver in offered(benchmark):
         kept = _kept()
         results = _results(kept, benchmark, options.cores)
-        unwanted = options.solvers and solver not in options.solvers
-        if unwanted or (solver in results and not options.again) or _gave_up(kept, benchmark, solver, options.cores):
+        if options.solvers:  # those are asked, whatever came of larger alphas
+            left_out = solver not in options.solvers
+        else:
+            left_out = _gave_up(kept, benchmark, solver, options.cores)
+        if left_out or (solver in results and not options.again):
             continue
-        limit = _limit(results, options.limit)
+        limit = _limit(solver, results, options)
         result = convex.run(number, solver, ["--limit", str(limit), *_cores(options.cores)])
         _keep(benchmark.name, options.cores, [{**result, "limit": limit, "run": problems.run_name()}])
         print(f"{benchmark.name:45} {solver:14} {result['warm']} s  gap {result['gap']}", flush=True)
@@ -152,10 +157,11 @@ def _cores(number):
     return [] if number == 1 else ["--cores", str(number)]
 
 
-def _limit(results, most):
+def _limit(solver, results, options):
     """Seconds for a solver to be the fastest: it may compile, and try a few tolerances."""
     known = [r["warm"] for r in results.values() if convex.certified(r)]
-    return min(most, round(COMPILING + TRIES * min(known))) if known else most
+    needed = COMPILING.get(solver, STARTING) + options.tries * min(known, default=options.limit)
+    return min(options.limit, round(needed))
 
 
 def _gave_up(kept, benchmark, solver, cores):
