@@ -45,9 +45,9 @@ same matrix in the layout it likes best, runs in a process of its own, and must 
 processor seconds on one core, the best of up to three warm runs. The ratio is the time of the fastest certified peer
 over riata's. A solver is stopped at its limit, which is {TRIES} times the fastest time so far, riata's included, with
 {STARTING} s to start, or {COMPILING["skglm"]} s if it compiles, and {LIMIT} s at most; one that is not certified by
-then is not asked for smaller alphas of the same problem, unless it is named: *none in time* says that of all peers that were asked, *{LARGER_ALPHA}* that none was asked for this alpha.
-The fastest of them would have needed more seconds than stand behind >: as many as its last tolerance took, which was
-too loose, or as it had spent on the next.
+then is not asked for smaller alphas of the same problem, unless it is named: *none in time* says that of all peers
+that were asked, *{LARGER_ALPHA}* that none was asked for this alpha. The fastest of them would have needed more seconds
+than stand behind >: as many as its last tolerance took, which was too loose, or as it had spent on the next.
 """
 
 
