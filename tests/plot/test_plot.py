@@ -107,6 +107,8 @@ def test_stability(rows, ax):
     display = plot.stability(found, list("abcdef"), ax=ax)
     assert_allclose([bar.get_width() for bar in display.bars_], -np.sort(-found.frequencies[found.frequencies > 0]))
     assert plot.stability(found, ax=ax).ax_ is ax
+    with pytest.raises(OptionError, match=r"what riata\.stability_selection"):
+        plot.stability(riata.SparseRegressor(k=3), ax=ax)
 
 
 def test_tests_of_two_classes(rows, ax):
@@ -120,6 +122,14 @@ def test_tests_of_two_classes(rows, ax):
     assert plot.confusion(model.to_model(), (X, y > 0), ax=ax).confusion_matrix.sum() == 120
     with pytest.raises(OptionError, match="no residuals"):
         plot.residuals(model, (X, y > 0), ax=ax)
+
+
+def test_rows_may_be_given_as_scikit_learns_displays_take_them(rows, searched, ax):
+    X, y = rows
+    model = riata.SparseClassifier(k=2).fit(X, y > 0)
+    assert plot.roc(model, X, y > 0, ax=ax).roc_auc == plot.roc(model, (X, y > 0), ax=ax).roc_auc
+    assert plot.confusion(model, X, y > 0, ax=ax).confusion_matrix.sum() == 120
+    assert len(plot.residuals(searched, X, y, ax=ax).y_true) == 120
 
 
 def test_tests_of_a_regression_and_of_several_classes(rows, searched, classes, ax):

@@ -9,7 +9,7 @@ from riata.estimators.base import SparseLinear
 from riata.model.model import Model
 from riata.model.quality import NumberQuality
 from riata.plot.display import Axes, axes_for
-from riata.plot.tested import tested
+from riata.plot.tested import tested, with_target
 
 
 class LorenzDisplay:
@@ -19,9 +19,11 @@ class LorenzDisplay:
         self.rows, self.whole, self.gini = rows, whole, gini
 
     @classmethod
-    def from_estimator(cls, fitted: SparseLinear | Model, test: Any, *, ax: Axes | None = None) -> "LorenzDisplay":
-        """Draw the curve of test rows: a dataset or (X, y)."""
-        found = tested(fitted, test)
+    def from_estimator(
+        cls, fitted: SparseLinear | Model, test: Any, y: Any = None, *, ax: Axes | None = None
+    ) -> "LorenzDisplay":
+        """Draw the curve of test rows: a dataset, or X and y."""
+        found = tested(fitted, with_target(test, y))
         if not isinstance(found, NumberQuality) or found.means is None:
             raise OptionError(
                 "a Lorenz curve is of counts and amounts: of losses whose margins are logarithms of means"

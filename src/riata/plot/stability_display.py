@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from riata.errors import OptionError
 from riata.plot.display import Axes, axes_for
 from riata.training.selection.stability import Stability
 
@@ -27,6 +28,11 @@ class StabilityDisplay:
         cls, stability: Stability, names: Sequence[str] | None = None, *, top: int = TOP, ax: Axes | None = None
     ) -> "StabilityDisplay":
         """What `stability_selection` found; names are its own unless others are given, or x0, x1, ..."""
+        if not isinstance(stability, Stability):
+            raise OptionError(
+                "stability is drawn of what riata.stability_selection(estimator, X, y) found, "
+                f"not of {type(stability).__name__}"
+            )
         return cls(stability=stability, names=stability.names if names is None else names).plot(ax=ax, top=top)
 
     def plot(self, ax: Axes | None = None, *, top: int = TOP) -> "StabilityDisplay":

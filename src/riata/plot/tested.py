@@ -1,4 +1,7 @@
-"""How good a model is on test rows, by scikit-learn's displays, from one pass over data of any size."""
+"""How good a model is on test rows, by scikit-learn's displays, from one pass over data of any size.
+
+Test rows are a dataset, a path, a table that has the target, (X, y), or X and y, as scikit-learn's displays take them.
+"""
 
 from typing import Any
 
@@ -16,26 +19,30 @@ from riata.model.quality.curves import ScoreTable
 from riata.plot.display import Axes, axes_for
 
 
-def roc(fitted: SparseLinear | Model, test: Any, *, label: Any = None, ax: Axes | None = None) -> RocCurveDisplay:
-    """True against false positives at every threshold. `test`: a dataset or (X, y); `label`: one of several classes."""
-    name, table = _curve(fitted, test, label)
+def roc(
+    fitted: SparseLinear | Model, test: Any, y: Any = None, *, label: Any = None, ax: Axes | None = None
+) -> RocCurveDisplay:
+    """True against false positives by thresholds. `test`: a dataset, or X and y; `label`: one of several classes."""
+    name, table = _curve(fitted, test, y, label)
     false, true = table.roc()
     return _drawn(RocCurveDisplay(fpr=false, tpr=true, roc_auc=table.auc, pos_label=name), ax)
 
 
 def precision_recall(
-    fitted: SparseLinear | Model, test: Any, *, label: Any = None, ax: Axes | None = None
+    fitted: SparseLinear | Model, test: Any, y: Any = None, *, label: Any = None, ax: Axes | None = None
 ) -> PrecisionRecallDisplay:
-    """Precision against recall at every threshold. `test`: a dataset or (X, y); `label`: one of several classes."""
-    name, table = _curve(fitted, test, label)
+    """Precision against recall at every threshold. `test`: a dataset, or X and y; `label`: one of several classes."""
+    name, table = _curve(fitted, test, y, label)
     precision, recall = table.precision_recall()
     display = PrecisionRecallDisplay(precision, recall, average_precision=table.average_precision, pos_label=name)
     return _drawn(display, ax)
 
 
-def calibration(fitted: SparseLinear | Model, test: Any, *, ax: Axes | None = None) -> CalibrationDisplay:
-    """The share that came true against the predicted probability, by tenths. `test`: a dataset or (X, y)."""
-    found = _of_classes(fitted, test).calibration
+def calibration(
+    fitted: SparseLinear | Model, test: Any, y: Any = None, *, ax: Axes | None = None
+) -> CalibrationDisplay:
+    """The share that came true against the predicted probability, by tenths. `test`: a dataset, or X and y."""
+    found = _of_classes(fitted, test, y).calibration
     if found is None:
         raise OptionError(
             "only a model of probabilities, such as a logistic one, has any to compare with what came true"
@@ -43,25 +50,28 @@ def calibration(fitted: SparseLinear | Model, test: Any, *, ax: Axes | None = No
     return _drawn(CalibrationDisplay(found.observed, found.predicted, found.predicted), ax)
 
 
-def confusion(fitted: SparseLinear | Model, test: Any, *, ax: Axes | None = None) -> ConfusionMatrixDisplay:
-    """The confusion matrix: true classes against predicted ones. `test`: a dataset or (X, y)."""
-    found = _of_classes(fitted, test)
+def confusion(
+    fitted: SparseLinear | Model, test: Any, y: Any = None, *, ax: Axes | None = None
+) -> ConfusionMatrixDisplay:
+    """The confusion matrix: true classes against predicted ones. `test`: a dataset, or X and y."""
+    found = _of_classes(fitted, test, y)
     return _drawn(ConfusionMatrixDisplay(found.confusion, display_labels=found.labels), ax, values_format=".4g")
 
 
 def residuals(
     fitted: SparseLinear | Model,
     test: Any,
+    y: Any = None,
     *,
     kind: str = "actual_vs_predicted",
     label: str | None = None,
     ax: Axes | None = None,
 ) -> PredictionErrorDisplay:
-    """True against predicted numbers, or residuals, of a sample of the rows. `test`: a dataset or (X, y).
+    """True against predicted numbers, or residuals, of a sample of the rows. `test`: a dataset, or X and y.
 
     `label` is one of several targets.
     """
-    found: Any = tested(fitted, test)
+    found: Any = tested(fitted, with_target(test, y))
     if isinstance(found, TargetsQuality):
         if label is None or label not in found.by_target:
             raise OptionError(f"give label one of the targets: {', '.join(found.by_target)}")
@@ -84,16 +94,21 @@ def tested(fitted: SparseLinear | Model, test: Any) -> Quality:
     return quality(model, model.rows(given.X, given.y, weight=given.weight, **offsets))
 
 
-def _of_classes(fitted: SparseLinear | Model, test: Any) -> ClassQuality:
-    found = tested(fitted, test)
+def with_target(test: Any, y: Any) -> Any:
+    """Test rows as one thing."""
+    return test if y is None else (test, y)
+
+
+def _of_classes(fitted: SparseLinear | Model, test: Any, y: Any) -> ClassQuality:
+    found = tested(fitted, with_target(test, y))
     if not isinstance(found, ClassQuality):
         raise OptionError("a regression has no classes; take residuals")
     return found
 
 
-def _curve(fitted: SparseLinear | Model, test: Any, label: Any) -> tuple[str, ScoreTable]:
+def _curve(fitted: SparseLinear | Model, test: Any, y: Any, label: Any) -> tuple[str, ScoreTable]:
     """The scores of a class against the rest; of two classes, of the second."""
-    found = _of_classes(fitted, test)
+    found = _of_classes(fitted, test, y)
     label = next(iter(found.curves), None) if label is None and len(found.labels) == 2 else str(label)
     if label not in found.curves:
         raise OptionError(f"give label one of the classes that the test rows have: {', '.join(found.curves)}")
