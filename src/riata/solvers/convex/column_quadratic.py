@@ -3,19 +3,21 @@
     Q(v) = sum_i u_i m_i + D_i m_i^2 / 2 + sum_j l1_j |v_j| + l2_j / 2 v_j^2,   m = A (v - v0) + c
 
 Coordinate descent over the coefficients that are not zero, or are pulled, longest where it gains most for its work;
-Anderson's extrapolation of its last sweeps (Bertrand & Massias, 2021); and Newton steps on the support. A Newton step
-is made once as much work has gone into sweeps as it costs: so neither can cost much more than the better of the two.
+Anderson's extrapolation of its last sweeps (Bertrand & Massias, 2021); and Newton steps on the support. Along sparse
+columns these are made by conjugate gradients, too, in some of the work of sweeps, or more while they gain more for it.
+A factorisation is made once as much work has gone into all else as it costs: so none costs much more than the best.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from riata.kernels.coordinate import ColumnQuadratic, sweeps_along_columns
+from riata.kernels.coordinate import ColumnQuadratic, curvature_along_columns, sweeps_along_columns
 from riata.kernels.quadratic import take_step
 from riata.objective import FREE_REACH, Problem
 from riata.penalties import Strengths
 from riata.solvers.convex.columns import FASTER, Columns, DenseColumns
+from riata.solvers.convex.conjugate_gradients import conjugate_step
 from riata.solvers.convex.copies import without_copies
 from riata.solvers.convex.quadratic import IN_A_ROW, PROGRESS, feasible_share, reach_of, solve_nearly
 from riata.solvers.convex.row_quadratic import RowQuadratic
@@ -28,6 +30,8 @@ MAX_ROUNDS = 2000
 ROUND = 3e5  # what a round of sweeps, or a step, costs besides: as much as so many entries of a dense column in a sweep
 NEARLY_FULL, CROWD = 0.8, 2.0  # of the rows: columns in the model, and those in it or pulled in, that are too many,
 MOST = 0.5  # if they are most of all columns
+BESIDE = 0.5  # of the work of sweeps: what conjugate gradients have at least, however little they gain,
+FEWEST = 8  # once that is enough for so many of their steps
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
 
 
@@ -77,6 +81,8 @@ def minimise_along_columns(
             effort.here = effort.in_all = 0.0
         else:
             effort.add(work.descend())
+            if not isinstance(columns, DenseColumns) and work.gap() > enough:
+                effort.add(work.conjugate())
         settled = np.array_equal(signs, np.sign(work.v))
         if Q - work.Q <= last_share * (Q_first - work.Q) and work.Q < Q_first:
             break
@@ -100,6 +106,7 @@ class Descent:
         curvatures = np.where(curvatures > FLAT * squares, curvatures + l2, 0.0)
         self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower, upper)
         self.v, self._seen = v0.copy(), set[bytes]()  # and the supports that Newton steps began from
+        self._swept, self._room = (0.0, 0.0), 0.0  # what the last sweeps gained and cost; see `conjugate`
         self.Q, self.t, self.constant = self._at(self.v)
         self._look()
 
@@ -132,7 +139,7 @@ class Descent:
 
     def descend(self) -> float:
         """Sweeps and an extrapolation; what they cost."""
-        q, v = self.quadratic, self.v
+        q, v, before = self.quadratic, self.v, self.Q
         active = self._active()
         history = np.empty((SWEEPS + 1, len(active)))
         history[0] = v[active]
@@ -154,7 +161,9 @@ class Descent:
             if Q < self.Q:
                 self.v, self.Q, self.t, self.constant = v_far, Q, t, constant
         self._look()
-        return ROUND + self.columns.sweep_cost(2.0 * visited + stored[active].sum() + stored.sum())
+        cost = ROUND + self.columns.sweep_cost(2.0 * visited + stored[active].sum() + stored.sum())
+        self._swept = before - self.Q, cost
+        return cost
 
     def _active(self) -> np.ndarray:
         """The coordinates that are not zero, or pulled from it."""
@@ -213,6 +222,54 @@ class Descent:
             S = self._movable()
             if len(S) in (0, before):
                 break
+
+    def conjugate(self) -> float:
+        """A share of a step on the support by conjugate gradients; what it cost.
+
+        It has some of the work that went into sweeps since the last one; and twice the work of that, if it gained more
+        for its work than sweeps did.
+        """
+        S, q = self._movable(), self.quadratic
+        S = S[q.curvatures[S] > 0.0]
+        cost = self.columns.sweep_cost(2.0 * self.columns.stored[S].sum())
+        gained, spent = self._swept
+        self._room += BESIDE * spent
+        if not len(S) or FEWEST * cost > self._room:
+            return 0.0
+        sums, means, l2, z, product = q.sums[S], q.means[S], q.l2[S], np.empty(len(self.t)), np.empty(len(S))
+
+        def times(x: np.ndarray) -> np.ndarray:
+            curvature_along_columns(self.columns.rows, S, x, q.D, z, product)
+            rise: np.ndarray = product - means * float(sums @ x) + l2 * x
+            return rise
+
+        Q, downhill = self.Q, -self.g[S] - np.copysign(q.l1[S], self.v[S])
+        step, steps = conjugate_step(times, downhill, q.curvatures[S], int(self._room / cost))
+        self._move_along(S, step)
+        worked = ROUND + steps * cost
+        self._room = 2.0 * worked if (Q - self.Q) * spent > gained * worked else 0.0
+        return worked
+
+    def _move_along(self, S: np.ndarray, step: np.ndarray) -> None:
+        """Move these coordinates by a share of a step, if one lowers Q: coordinates that would change their sign become
+        zero, all of them, or half as many, and so on."""
+        q, now = self.quadratic, self.v[S]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(step * now < 0.0, -now / step, np.inf)
+        shares[q.l1[S] == 0.0] = np.inf
+        corners = np.sort(shares[shares < 1.0])
+        crossed = len(corners)
+        while True:
+            share = float(corners[crossed]) if crossed < len(corners) else 1.0
+            v = self.v.copy()
+            v[S] = np.where(shares <= share, 0.0, np.clip(now + share * step, q.lower[S], q.upper[S]))
+            at = self._at(v)
+            if at[0] < self.Q:
+                self._move_to(v, at)
+                return
+            if crossed == 0:
+                return
+            crossed //= 2
 
     def _step(self, S: np.ndarray) -> bool:
         """Move these coordinates by a share of a Newton step; whether that lowers Q."""
