@@ -37,10 +37,15 @@ FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is n
 
 @dataclass
 class Effort:
-    """What went into sweeps since the last Newton step: over one quadratic, and over all on the way to a minimum."""
+    """What went into sweeps since the last Newton step: over one quadratic, and over all on the way to a minimum.
+
+    Conjugate gradients have some of the work that went into sweeps since their last step; and twice the work of that,
+    if it gained more for its work than sweeps did.
+    """
 
     here: float = 0.0
     in_all: float = 0.0
+    for_conjugate: float = 0.0
 
     def add(self, cost: float) -> None:
         self.here, self.in_all = self.here + cost, self.in_all + cost
@@ -80,9 +85,11 @@ def minimise_along_columns(
             work.newton()
             effort.here = effort.in_all = 0.0
         else:
-            effort.add(work.descend())
+            cost = work.descend()
+            effort.add(cost)
+            effort.for_conjugate += BESIDE * cost
             if not isinstance(columns, DenseColumns) and work.gap() > enough:
-                effort.add(work.conjugate())
+                effort.add(work.conjugate(effort))
         settled = np.array_equal(signs, np.sign(work.v))
         if Q - work.Q <= last_share * (Q_first - work.Q) and work.Q < Q_first:
             break
@@ -106,7 +113,7 @@ class Descent:
         curvatures = np.where(curvatures > FLAT * squares, curvatures + l2, 0.0)
         self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower, upper)
         self.v, self._seen = v0.copy(), set[bytes]()  # and the supports that Newton steps began from
-        self._swept, self._room = (0.0, 0.0), 0.0  # what the last sweeps gained and cost; see `conjugate`
+        self._swept = 0.0, 0.0  # what the last sweeps gained and cost
         self.Q, self.t, self.constant = self._at(self.v)
         self._look()
 
@@ -223,18 +230,12 @@ class Descent:
             if len(S) in (0, before):
                 break
 
-    def conjugate(self) -> float:
-        """A share of a step on the support by conjugate gradients; what it cost.
-
-        It has some of the work that went into sweeps since the last one; and twice the work of that, if it gained more
-        for its work than sweeps did.
-        """
+    def conjugate(self, effort: Effort) -> float:
+        """A share of a step on the support by conjugate gradients, once there is work for one; what it cost."""
         S, q = self._movable(), self.quadratic
         S = S[q.curvatures[S] > 0.0]
         cost = self.columns.sweep_cost(2.0 * self.columns.stored[S].sum())
-        gained, spent = self._swept
-        self._room += BESIDE * spent
-        if not len(S) or FEWEST * cost > self._room:
+        if not len(S) or FEWEST * cost > effort.for_conjugate:
             return 0.0
         sums, means, l2, z, product = q.sums[S], q.means[S], q.l2[S], np.empty(len(self.t)), np.empty(len(S))
 
@@ -244,10 +245,10 @@ class Descent:
             return rise
 
         Q, downhill = self.Q, -self.g[S] - np.copysign(q.l1[S], self.v[S])
-        step, steps = conjugate_step(times, downhill, q.curvatures[S], int(self._room / cost))
+        step, steps = conjugate_step(times, downhill, q.curvatures[S], int(effort.for_conjugate / cost))
         self._move_along(S, step)
-        worked = ROUND + steps * cost
-        self._room = 2.0 * worked if (Q - self.Q) * spent > gained * worked else 0.0
+        worked, (gained, swept) = ROUND + steps * cost, self._swept
+        effort.for_conjugate = 2.0 * worked if (Q - self.Q) * swept > gained * worked else 0.0
         return worked
 
     def _move_along(self, S: np.ndarray, step: np.ndarray) -> None:
