@@ -114,6 +114,7 @@ class Descent:
         self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower, upper)
         self.v, self._seen = v0.copy(), set[bytes]()  # and the supports that Newton steps began from
         self._swept = 0.0, 0.0  # what the last sweeps gained and cost
+        self._gap: float | None = None  # at v, once it was asked for
         self.Q, self.t, self.constant = self._at(self.v)
         self._look()
 
@@ -127,10 +128,15 @@ class Descent:
 
     def _look(self) -> None:
         """The slopes of the columns, from those of the rows."""
-        self.g = self.rows.slopes(self.t) + self.quadratic.l2 * self.v
+        self.g, self._gap = self.rows.slopes(self.t) + self.quadratic.l2 * self.v, None
 
     def gap(self) -> float:
         """The duality gap of Q: with slopes as they are, or shrunk to the thresholds."""
+        if self._gap is None:
+            self._gap = self._gap_here()
+        return self._gap
+
+    def _gap_here(self) -> float:
         q = self.quadratic
         reach = reach_of(self.g, q.lower, q.upper)
         share, price = feasible_share(self.g, q.l1, reach)
@@ -191,6 +197,7 @@ class Descent:
 
         def good(v: np.ndarray, g: np.ndarray) -> bool:
             self.v, (self.Q, self.t, self.constant), self.g = v, self._at(v), g + q.l2 * v
+            self._gap = None
             return self.gap() <= enough
 
         strengths = Strengths(q.l1, q.l2, q.lower, q.upper)
