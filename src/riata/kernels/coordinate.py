@@ -147,6 +147,23 @@ def add_columns(columns: Rows, v: np.ndarray, z: np.ndarray) -> None:
 
 
 @compiled(nogil=True)
+def curvature_along_columns(
+    columns: Rows, chosen: np.ndarray, x: np.ndarray, D: np.ndarray, z: np.ndarray, product: np.ndarray
+) -> None:
+    """Write A'DA x of the chosen columns; z is room for a number for each row."""
+    for i in range(z.shape[0]):
+        z[i] = 0.0
+    for k in range(chosen.shape[0]):
+        features, values = entries(columns, chosen[k])
+        _add(features, values, x[k], z)
+    for i in range(z.shape[0]):
+        z[i] *= D[i]
+    for k in range(chosen.shape[0]):
+        features, values = entries(columns, chosen[k])
+        product[k] = along_column(features, values, z)
+
+
+@compiled(nogil=True)
 def sweeps_along_columns(
     columns: Rows,
     quadratic: ColumnQuadratic,

@@ -113,6 +113,35 @@ def csr_products(
     return products, left_sum, right_sum
 
 
+@compiled(nogil=True, fastmath=FAST)
+def sparse_column_products(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    row_starts: np.ndarray,
+    columns: np.ndarray,
+    values: np.ndarray,
+    weight: np.ndarray,
+    seen: np.ndarray,
+    products: np.ndarray,
+) -> None:
+    """Add the upper half of A'DA to the zeros in `products`: of all columns, which are given by columns and by rows.
+
+    A row of products is made at a time, which stays in the cache. `seen` are zeros: the entries of each row that lie
+    before the column at hand, whose products with it are made already.
+    """
+    for j in range(products.shape[0]):
+        product = products[j]
+        start, stop = span(indptr, j)
+        for p in range(start, stop):
+            i = uint64(indices[p])
+            factor = weight[i] * data[p]
+            first, last = span(row_starts, i)
+            for q in range(first + uint64(seen[i]), last):
+                product[uint64(columns[q])] += factor * values[q]
+            seen[i] += 1
+
+
 @compiled(nogil=True, inline="always")
 def _chosen(
     indptr: np.ndarray,

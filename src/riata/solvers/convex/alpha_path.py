@@ -4,8 +4,8 @@ Alphas go from large to small, a block at a time. The quadratic at the last mode
 strong rule (features pulled by more than 2 l1_j(last of the block) - l1_j(now)), gives a first guess for every alpha of
 the block without data. One pass then certifies all of them at once; for those whose gap is still too large the features
 that they pull join the working set, and each gets a Newton step from its own slopes, until every gap is small. Where
-the columns of the working set are small and in memory they take the place of the quadratic (`column_copy`), and most
-first guesses are good enough.
+the columns of the working set are in memory they may take the place of the quadratic (`inner_method`): then most first
+guesses are good enough, and each starts further along the way of the last two.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,9 @@ import numpy as np
 from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
-from riata.solvers.convex.curvature import NOTHING
+from riata.solvers.convex.column_copy import ColumnCopy
+from riata.solvers.convex.curvature import NOTHING, Point
+from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
@@ -73,6 +75,14 @@ class AlphaModel(NamedTuple):
     gap: float
 
 
+class Passed(NamedTuple):
+    """A minimum that the path came by."""
+
+    alpha: float
+    w: np.ndarray
+    b: Any
+
+
 @dataclass
 class PathPoint:
     """The model of one alpha while it is searched for."""
@@ -101,7 +111,7 @@ def alpha_path(
     assert problem.start is not None
     w, b, at = problem.start
     state = WorkingSetState(w, b, np.flatnonzero(w))
-    now = largest
+    way = [Passed(largest, w, b)]
     at_start = int(np.sum(alphas >= largest))
     for penalty in penalties[:at_start]:  # no Newton step: by its rounding features would enter
         gap = options.judge.shortfall(replace(problem, penalty=penalty), w, at) / options.unit
@@ -111,14 +121,14 @@ def alpha_path(
         return
     size = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK
     for i in range(at_start, len(alphas), size):
-        last_alpha = alphas[i : i + size][-1]
         problems = [replace(problem, penalty=penalty) for penalty in penalties[i : i + size]]
         with one_blas_thread() if len(state.features) < MANY_COORDINATES else nullcontext():  # once, not step by step
-            points = _solve_block(problems, state, at, now / max(last_alpha, 1e-300), options)
+            points = _solve_block(problems, alphas[i : i + size], state, at, way, options)
         yield from [point.model() for point in points]
         last = points[-1]
         assert last.at is not None
-        state.w, state.b, at, now = last.w, last.b, last.at, last_alpha
+        state.w, state.b, at = last.w, last.b, last.at
+        way = [way[-1], *(Passed(alphas[i + j], point.w, point.b) for j, point in enumerate(points))][-2:]
 
 
 def _by_smoothing(
@@ -136,19 +146,25 @@ def _by_smoothing(
 
 
 def _solve_block(
-    problems: list[Problem], state: WorkingSetState, at: FirstOrder, drop: float, options: PathOptions
+    problems: list[Problem],
+    alphas: np.ndarray,
+    state: WorkingSetState,
+    at: FirstOrder,
+    way: list[Passed],
+    options: PathOptions,
 ) -> list[PathPoint]:
-    """The models of a few alphas, from the last model, whose alpha was `drop` times the block's last."""
-    smallest = problems[-1]
-    if not smallest.loss.quadratic:  # the curvature is read again, of no more features than necessary
+    """The models of a few alphas, from the last model, and the one before it, if any."""
+    smallest, drop = problems[-1], way[-1].alpha / max(alphas[-1], 1e-300)
+    if not (smallest.loss.quadratic and len(state.curvature.features)):  # what is read again is of no more features
         state.features = np.flatnonzero(state.w)
     state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST_PULL))
     model = _model(problems, state, options.memory)
     points, here = [], (state.w, state.b)
-    w, b = here
-    for problem in problems:
-        found = model.minimum(problem, at, here, (w, b), STEP_PRECISION, options.enough)
+    for problem, alpha in zip(problems, alphas, strict=True):
+        guess = _ahead(problem, way, alpha) if isinstance(model, ColumnCopy | GatheredColumns) else way[-1][1:]
+        found = model.minimum(problem, at, here, guess, STEP_PRECISION, options.enough)
         w, b = without_rounding(problem, found, options.tol)
+        way = [way[-1], Passed(alpha, w, b)]
         points.append(PathPoint(problem, w, b, at.loss + problem.penalty.value(state.w), *here))
     if _is_local(smallest, model):  # a curvature kept from before may have moved features outside the working set
         state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
@@ -172,6 +188,20 @@ def _solve_block(
     return points
 
 
+def _ahead(problem: Problem, way: list[Passed], alpha: float) -> Point:
+    """Where the last two minima lead to at this alpha: the same features, none with another sign. Between two changes
+    of sign the minimum of a squared loss goes along a straight line."""
+    before, (now, w, b) = way[0], way[-1]
+    if not before.alpha > now:
+        return w, b
+    share = min(1.0, (now - alpha) / (before.alpha - now))  # from two that are close, no further than that
+    far = w + share * (w - before.w)
+    far[far * w <= 0.0] = 0.0
+    if "strengths" in problem.penalty.has:
+        far = np.clip(far, problem.strengths.lower, problem.strengths.upper)
+    return far, b + share * (b - before.b)
+
+
 def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoint]) -> np.ndarray:
     """The working set with features that are pulled in: all of them where passes are slow, else as many as are used."""
     ats = [point.at for point in points if point.at is not None]
@@ -192,6 +222,7 @@ def _model(problems: list[Problem], state: WorkingSetState, memory: int | None) 
         return all_of_them
     columns = without_curvature(problem, state.features, many_minima=True)
     if columns is not None:
+        state.curvature = NOTHING if problem.loss.quadratic else state.curvature
         return columns
     if problem.loss.quadratic or not state.curvature.is_local or not len(state.curvature.features):
         second = read(problem, state, first=False, second=True, memory=memory)[1]

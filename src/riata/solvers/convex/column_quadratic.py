@@ -3,19 +3,21 @@
     Q(v) = sum_i u_i m_i + D_i m_i^2 / 2 + sum_j l1_j |v_j| + l2_j / 2 v_j^2,   m = A (v - v0) + c
 
 Coordinate descent over the coefficients that are not zero, or are pulled, longest where it gains most for its work;
-Anderson's extrapolation of its last sweeps (Bertrand & Massias, 2021); and Newton steps on the support. A Newton step
-is made once as much work has gone into sweeps as it costs: so neither can cost much more than the better of the two.
+Anderson's extrapolation of its last sweeps (Bertrand & Massias, 2021); and Newton steps on the support. Along sparse
+columns these are made by conjugate gradients, too, in some of the work of sweeps, or more while they gain more for it.
+A factorisation is made once as much work has gone into all else as it costs: so none costs much more than the best.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from riata.kernels.coordinate import ColumnQuadratic, sweeps_along_columns
+from riata.kernels.coordinate import ColumnQuadratic, curvature_along_columns, sweeps_along_columns
 from riata.kernels.quadratic import take_step
 from riata.objective import FREE_REACH, Problem
 from riata.penalties import Strengths
 from riata.solvers.convex.columns import FASTER, Columns, DenseColumns
+from riata.solvers.convex.conjugate_gradients import conjugate_step
 from riata.solvers.convex.copies import without_copies
 from riata.solvers.convex.quadratic import IN_A_ROW, PROGRESS, feasible_share, reach_of, solve_nearly
 from riata.solvers.convex.row_quadratic import RowQuadratic
@@ -28,15 +30,22 @@ MAX_ROUNDS = 2000
 ROUND = 3e5  # what a round of sweeps, or a step, costs besides: as much as so many entries of a dense column in a sweep
 NEARLY_FULL, CROWD = 0.8, 2.0  # of the rows: columns in the model, and those in it or pulled in, that are too many,
 MOST = 0.5  # if they are most of all columns
+BESIDE = 0.5  # of the work of sweeps: what conjugate gradients have at least, however little they gain,
+FEWEST = 8  # once that is enough for so many of their steps
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
 
 
 @dataclass
 class Effort:
-    """What went into sweeps since the last Newton step: over one quadratic, and over all on the way to a minimum."""
+    """What went into sweeps since the last Newton step: over one quadratic, and over all on the way to a minimum.
+
+    Conjugate gradients have some of the work that went into sweeps since their last step; and twice the work of that,
+    if it gained more for its work than sweeps did.
+    """
 
     here: float = 0.0
     in_all: float = 0.0
+    for_conjugate: float = 0.0
 
     def add(self, cost: float) -> None:
         self.here, self.in_all = self.here + cost, self.in_all + cost
@@ -76,7 +85,11 @@ def minimise_along_columns(
             work.newton()
             effort.here = effort.in_all = 0.0
         else:
-            effort.add(work.descend())
+            cost = work.descend()
+            effort.add(cost)
+            effort.for_conjugate += BESIDE * cost
+            if not isinstance(columns, DenseColumns) and work.gap() > enough:
+                effort.add(work.conjugate(effort))
         settled = np.array_equal(signs, np.sign(work.v))
         if Q - work.Q <= last_share * (Q_first - work.Q) and work.Q < Q_first:
             break
@@ -100,6 +113,8 @@ class Descent:
         curvatures = np.where(curvatures > FLAT * squares, curvatures + l2, 0.0)
         self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower, upper)
         self.v, self._seen = v0.copy(), set[bytes]()  # and the supports that Newton steps began from
+        self._swept = 0.0, 0.0  # what the last sweeps gained and cost
+        self._gap: float | None = None  # at v, once it was asked for
         self.Q, self.t, self.constant = self._at(self.v)
         self._look()
 
@@ -113,10 +128,15 @@ class Descent:
 
     def _look(self) -> None:
         """The slopes of the columns, from those of the rows."""
-        self.g = self.rows.slopes(self.t) + self.quadratic.l2 * self.v
+        self.g, self._gap = self.rows.slopes(self.t) + self.quadratic.l2 * self.v, None
 
     def gap(self) -> float:
         """The duality gap of Q: with slopes as they are, or shrunk to the thresholds."""
+        if self._gap is None:
+            self._gap = self._gap_here()
+        return self._gap
+
+    def _gap_here(self) -> float:
         q = self.quadratic
         reach = reach_of(self.g, q.lower, q.upper)
         share, price = feasible_share(self.g, q.l1, reach)
@@ -132,7 +152,7 @@ class Descent:
 
     def descend(self) -> float:
         """Sweeps and an extrapolation; what they cost."""
-        q, v = self.quadratic, self.v
+        q, v, before = self.quadratic, self.v, self.Q
         active = self._active()
         history = np.empty((SWEEPS + 1, len(active)))
         history[0] = v[active]
@@ -154,7 +174,9 @@ class Descent:
             if Q < self.Q:
                 self.v, self.Q, self.t, self.constant = v_far, Q, t, constant
         self._look()
-        return ROUND + self.columns.sweep_cost(2.0 * visited + stored[active].sum() + stored.sum())
+        cost = ROUND + self.columns.sweep_cost(2.0 * visited + stored[active].sum() + stored.sum())
+        self._swept = before - self.Q, cost
+        return cost
 
     def _active(self) -> np.ndarray:
         """The coordinates that are not zero, or pulled from it."""
@@ -175,6 +197,7 @@ class Descent:
 
         def good(v: np.ndarray, g: np.ndarray) -> bool:
             self.v, (self.Q, self.t, self.constant), self.g = v, self._at(v), g + q.l2 * v
+            self._gap = None
             return self.gap() <= enough
 
         strengths = Strengths(q.l1, q.l2, q.lower, q.upper)
@@ -213,6 +236,48 @@ class Descent:
             S = self._movable()
             if len(S) in (0, before):
                 break
+
+    def conjugate(self, effort: Effort) -> float:
+        """A share of a step on the support by conjugate gradients, once there is work for one; what it cost."""
+        S, q = self._movable(), self.quadratic
+        S = S[q.curvatures[S] > 0.0]
+        cost = self.columns.sweep_cost(2.0 * self.columns.stored[S].sum())
+        if not len(S) or FEWEST * cost > effort.for_conjugate:
+            return 0.0
+        sums, means, l2, z, product = q.sums[S], q.means[S], q.l2[S], np.empty(len(self.t)), np.empty(len(S))
+
+        def times(x: np.ndarray) -> np.ndarray:
+            curvature_along_columns(self.columns.rows, S, x, q.D, z, product)
+            rise: np.ndarray = product - means * float(sums @ x) + l2 * x
+            return rise
+
+        Q, downhill = self.Q, -self.g[S] - np.copysign(q.l1[S], self.v[S])
+        step, steps = conjugate_step(times, downhill, q.curvatures[S], int(effort.for_conjugate / cost))
+        self._move_along(S, step)
+        worked, (gained, swept) = ROUND + steps * cost, self._swept
+        effort.for_conjugate = 2.0 * worked if (Q - self.Q) * swept > gained * worked else 0.0
+        return worked
+
+    def _move_along(self, S: np.ndarray, step: np.ndarray) -> None:
+        """Move these coordinates by a share of a step, if one lowers Q: coordinates that would change their sign become
+        zero, all of them, or half as many, and so on."""
+        q, now = self.quadratic, self.v[S]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(step * now < 0.0, -now / step, np.inf)
+        shares[q.l1[S] == 0.0] = np.inf
+        corners = np.sort(shares[shares < 1.0])
+        crossed = len(corners)
+        while True:
+            share = float(corners[crossed]) if crossed < len(corners) else 1.0
+            v = self.v.copy()
+            v[S] = np.where(shares <= share, 0.0, np.clip(now + share * step, q.lower[S], q.upper[S]))
+            at = self._at(v)
+            if at[0] < self.Q:
+                self._move_to(v, at)
+                return
+            if crossed == 0:
+                return
+            crossed //= 2
 
     def _step(self, S: np.ndarray) -> bool:
         """Move these coordinates by a share of a Newton step; whether that lowers Q."""
