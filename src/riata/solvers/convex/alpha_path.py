@@ -18,6 +18,7 @@ import numpy as np
 from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
+from riata.solvers.convex.anchored_columns import AnchoredColumns
 from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
@@ -160,11 +161,12 @@ def _solve_block(
             break
         state.features = _with_pulled(smallest, state, short)
         model = _model([point.problem for point in short], state, options.memory)
+        local = _is_local(smallest, model)
         for point in short:
             assert point.at is not None
-            here, its_model = (point.w, point.b), point.curvature or model
-            local = local_problem(point.problem, point.w, point.tangent)
-            found = its_model.minimum(local, point.at, here, here, STEP_PRECISION, options.enough)
+            here, its_model = (point.w, point.b), (point.curvature if local else None) or model
+            around = local_problem(point.problem, point.w, point.tangent)
+            found = its_model.minimum(around, point.at, here, here, STEP_PRECISION, options.enough)
             point.w, point.b = without_rounding(point.problem, found, options.tol)
     for point in points:
         point.gap /= options.unit
@@ -190,7 +192,8 @@ def _model(problems: list[Problem], state: WorkingSetState, memory: int | None) 
     state.all_columns = all_of_them
     if all_of_them is not None and all(all_of_them.serves(problem.penalty) for problem in problems):
         return all_of_them
-    columns = without_curvature(problem, state.features, many_minima=True)
+    columns = without_curvature(problem, state.features, many_minima=True, memory=memory, at_hand=state.gathered)
+    state.gathered = columns if isinstance(columns, AnchoredColumns) else None
     if columns is not None:
         return columns
     if problem.loss.quadratic or not state.curvature.is_local or not len(state.curvature.features):

@@ -21,6 +21,7 @@ from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, at_best_intercept, first_order_part, pulls, summarise
 from riata.penalties import GroupLasso
 from riata.solvers.convex.all_columns import NO_PAST, AllColumns, Past
+from riata.solvers.convex.anchored_columns import AnchoredColumns
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
@@ -58,7 +59,7 @@ class WorkingSetState:
     curvature: AnyCurvature = NOTHING
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
     sample: Problem | None = None  # whose rows tell the curvature, where that of all would cost much more than slopes
-    gathered: GatheredColumns | None = None  # the columns that the last step went along
+    gathered: AnchoredColumns | GatheredColumns | None = None  # the columns that the last step went along
     all_columns: AllColumns | None = None  # once the model has become crowded
     past: Past = NO_PAST  # of all columns in a fit that goes on, until it has them
     slow: int = 0  # steps by the curvature of the sample in a row that brought little
