@@ -2,7 +2,7 @@
 
 A loss that is not quadratic has another curvature at every point, but a step need not have that of the point at hand.
 With the curvatures that rows have at an anchor it leaves no more of the way than the share by which rows have another
-curvature now, however correlated columns are: a few more steps, each of which costs three passes over the columns, take
+curvature now, however correlated columns are: a few more steps, each of which costs two passes over the columns, take
 the place of all their products (`anchored_products`). What rows have in common is made good by one number, the ratio of
 the curvatures along the last step.
 
@@ -21,12 +21,12 @@ from riata.matrices.dense import DenseMatrix
 from riata.objective import FirstOrder, Problem, Side, duality_gap
 from riata.penalties import Strengths
 from riata.positive import Factor
-from riata.solvers.convex.anchored_products import AnchoredProducts
+from riata.solvers.convex.anchored_products import NO_ANCHOR, AnchoredProducts, KeptAnchor
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.curvature import FAST, ROUGH_PRECISION, Point
 from riata.solvers.convex.damping import POOR
 from riata.solvers.convex.homotopy import Place, follow_minimum, serves_bounds
-from riata.solvers.convex.quadratic import SWEEPS, minimise_quadratic, quadratic_gap
+from riata.solvers.convex.quadratic import EASY_ROUNDS, MAX_ROUNDS, SWEEPS, minimise_quadratic, quadratic_gap
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, LAST_GAIN, QUADRATIC_PRECISION, sum_rounding
 from riata.solvers.convex.row_curvature import row_curvature
 from riata.threads import one_blas_thread
@@ -44,16 +44,21 @@ class AnchoredColumns:
     is_local = False  # it gives the loss itself at every point
     dense = True  # every entry of its columns is there
 
-    def __init__(self, data: InMemory, fit_intercept: bool) -> None:
+    def __init__(self, data: InMemory, fit_intercept: bool, kept: KeptAnchor = NO_ANCHOR) -> None:
         self._data, self._y = data, data.targets()[0]
-        self._products = AnchoredProducts(data, fit_intercept)
-        self._ratio = 1.0  # of the curvature of rows at hand to that at the anchor
+        self._products = AnchoredProducts(data, fit_intercept, kept)
+        self._ratio = kept.ratio  # of the curvature of rows at hand to that at the anchor
         self._factors = _LastFactor()
 
     @property
     def features(self) -> np.ndarray:
         """Those whose columns it has."""
         return self._products.features
+
+    @property
+    def kept(self) -> KeptAnchor:
+        """What a checkpoint keeps."""
+        return self._products.kept(self._ratio)
 
     def with_features(self, features: np.ndarray) -> "AnchoredColumns":
         """Itself, with the columns of these features, and perhaps of some others."""
@@ -84,13 +89,14 @@ class AnchoredColumns:
         loss, penalty, rounding = problem.loss, problem.penalty, sum_rounding(problem.data.n_rows)
         here = self._at(loss, v, c)
         F = first = here.at.loss + penalty.value(v)
+        curvatures = row_curvature(loss, self._y, here.z, 0.0)
         last_promise = np.inf
         for _ in range(STEPS):
             gap = duality_gap(problem, v, here.at)
             if gap <= max(enough, F_ROUNDING * F):
                 break
             if self._products.anchor is None:
-                self._products.drop_anchor(row_curvature(loss, self._y, here.z, 0.0))
+                self._products.drop_anchor(curvatures)
                 self._ratio = 1.0
             target = FORCING * max(min(gap, F), enough)
             v_far, c_step, promised = self._step(problem.strengths, here, v, target, rough)
@@ -107,7 +113,8 @@ class AnchoredColumns:
             gained = F - F_new
             slow, last_promise = promised > FAST * last_promise, promised
             poor = share < 1.0 or (gained < POOR * promised and promised > LAST_GAIN * F)
-            self._compare(row_curvature(loss, self._y, there.z, 0.0), there.z - here.z)
+            curvatures = row_curvature(loss, self._y, there.z, 0.0)
+            self._compare(curvatures, there.z - here.z)
             if poor or (slow and self._products.worn):
                 self._products.anchor = None
             v, c, F, here = v_new, c + share * c_step, F_new, there
@@ -116,15 +123,18 @@ class AnchoredColumns:
         return v, c
 
     def _at(self, loss: Loss, v: np.ndarray, c: float) -> "_Rows":
-        """A point, by three passes over the columns."""
+        """A point, by two passes over the columns."""
         A, weight, y = self._products.columns, self._products.weight, self._y
         z = v @ A + c
         with np.errstate(over="ignore", invalid="ignore"):  # a step that went too far is seen by its loss
             f, u = weight * loss.value(y, z), weight * loss.derivative(y, z)
-        self._products.spend(3.0 * A.size)
-        sides = []
-        for part, of in ((np.maximum(u, 0.0), u > 0.0), (np.minimum(u, 0.0), ~(u > 0.0))):
-            sides.append(Side(A @ part, float(part.sum()), float(part @ z - f[of].sum())))
+        self._products.spend(2.0 * A.size)
+        up, by_w, nothing = u > 0.0, A @ u, np.zeros(len(v))
+        sums = [(float(u[of].sum()), float(u[of] @ z[of] - f[of].sum())) for of in (up, ~up)]
+        # A certificate shrinks the larger side until both are equal. The slopes of the two are near one another's: to
+        # have them apart would take another pass, and a pass over all columns certifies what is found.
+        slopes = (by_w, nothing) if sums[0][0] <= -sums[1][0] else (nothing, by_w)
+        sides = [Side(part, *its_sums) for part, its_sums in zip(slopes, sums, strict=True)]
         return _Rows(z, u, FirstOrder(float(f.sum()), *sides))
 
     def _step(
@@ -151,7 +161,8 @@ class AnchoredColumns:
             place, arrived = follow_minimum(_ByMatrix(H, self._factors), penalty, Place(v, slope), good)
             v_far = place.v if arrived else None
         if v_far is None:
-            v_far = minimise_quadratic(H, slope, l1, lower, upper, v, QUADRATIC_PRECISION, target, squares)
+            rounds = EASY_ROUNDS if rough else MAX_ROUNDS  # no rough step is worth more
+            v_far = minimise_quadratic(H, slope, l1, lower, upper, v, QUADRATIC_PRECISION, target, squares, rounds)
         k, move = int(np.count_nonzero(v_far)), v_far - v
         self._products.spend(SWEEPS * k * len(v) + k**3 / (3.0 * FASTER))
         promised = ratio * float(l1 @ (np.abs(v) - np.abs(v_far)) - move @ (slope + 0.5 * (H @ move)))

@@ -23,10 +23,23 @@ class Quadratic(NamedTuple):
     curvature: float  # by the constant; 0 where there is none
 
 
+class KeptAnchor(NamedTuple):
+    """What a checkpoint keeps of columns: with it a fit goes on to the same bits."""
+
+    features: np.ndarray
+    rows: np.ndarray  # their curvatures at the anchor; empty where there are no products
+    products: np.ndarray
+    spent: float
+    ratio: float  # see `AnchoredColumns`
+
+
+NO_ANCHOR = KeptAnchor(np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, 0)), 0.0, 1.0)
+
+
 class AnchoredProducts:
     """Some columns, each less its mean where there is an intercept, and the products of all pairs of them."""
 
-    def __init__(self, data: InMemory, fit_intercept: bool) -> None:
+    def __init__(self, data: InMemory, fit_intercept: bool, kept: KeptAnchor = NO_ANCHOR) -> None:
         self._data, self._fit_intercept = data, fit_intercept
         _, weight = data.targets()
         self.weight = weight / weight.sum()
@@ -36,6 +49,18 @@ class AnchoredProducts:
         self._spent = 0.0  # by this anchor, in entries of a column in a sweep
         self._columns, self._products = np.empty((0, data.n_rows)), np.empty((0, 0))
         self._quadratic: Quadratic | None = None
+        if len(kept.features):
+            self._learn(kept.features)
+        if len(kept.rows):
+            m = len(kept.features)
+            self.anchor, self._spent, self._products[:m, :m] = kept.rows, kept.spent, kept.products
+
+    def kept(self, ratio: float) -> KeptAnchor:
+        """What a checkpoint keeps."""
+        if self.anchor is None:
+            return NO_ANCHOR._replace(features=self.features)
+        m = len(self.features)
+        return KeptAnchor(self.features, self.anchor, self._products[:m, :m].copy(), self._spent, ratio)
 
     @property
     def columns(self) -> np.ndarray:
@@ -92,9 +117,11 @@ class AnchoredProducts:
         for i in range(0, self._data.n_rows, GATHERED):  # a few rows at a time stay in the cache
             rows = slice(i, min(i + GATHERED, self._data.n_rows))
             columns[:, rows] = X.columns(new, rows).T
-        origin = columns @ self.weight if self._fit_intercept else np.zeros(len(new))
+        origin = np.zeros(len(new))
         if self._fit_intercept:
-            columns -= origin[:, None]
+            for j, column in enumerate(columns):  # one by one: a product of them all has other bits for other columns
+                origin[j] = column @ self.weight
+                column -= origin[j]
         self.features, self.origin = np.concatenate([self.features, new]), np.concatenate([self.origin, origin])
         self._quadratic = None
         if self.anchor is not None:

@@ -24,6 +24,7 @@ from riata.objective import Problem
 from riata.penalties import GroupLasso
 from riata.solvers.convex.all_columns import AllColumns
 from riata.solvers.convex.anchored_columns import AnchoredColumns
+from riata.solvers.convex.anchored_products import NO_ANCHOR, KeptAnchor
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.column_quadratic import too_many
 from riata.solvers.convex.columns import FASTER
@@ -63,7 +64,7 @@ def without_curvature(
     many_minima: bool = False,
     rough: bool = False,
     memory: int | None = None,
-    at_hand: AnchoredColumns | GatheredColumns | None = None,
+    at_hand: AnchoredColumns | GatheredColumns | KeptAnchor | None = None,
 ) -> AnchoredColumns | ColumnCopy | GatheredColumns | OutputColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None.
 
@@ -82,8 +83,10 @@ def without_curvature(
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
         return None
     if len(features) > FEW_FEATURES and _may_be_anchored(problem, data, features, rough, memory):
-        anchored = at_hand if isinstance(at_hand, AnchoredColumns) else AnchoredColumns(data, problem.fit_intercept)
-        return anchored.with_features(features)
+        if not isinstance(at_hand, AnchoredColumns):
+            kept = at_hand if isinstance(at_hand, KeptAnchor) else NO_ANCHOR
+            at_hand = AnchoredColumns(data, problem.fit_intercept, kept)
+        return at_hand.with_features(features)
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
         if isinstance(at_hand, GatheredColumns) and at_hand.serves(features):
             return at_hand

@@ -169,12 +169,13 @@ def advance(
             state.curvature = second or state.curvature
         model = state.curvature
     here = state.w, state.b
-    state.gathered = model if isinstance(model, AnchoredColumns | GatheredColumns) else None
+    columns = model if isinstance(model, AnchoredColumns | GatheredColumns) else None
+    state.gathered = columns
     rough = waiting > 0
-    if state.gathered is not None:
+    if columns is not None:
         # While F falls sweeps need not find who stays among the columns at hand: a pass brings better ones. Of sparse
         # columns, what is left undone costs more sweeps later than it saves.
-        rough = state.gathered.dense and falling
+        rough = columns.dense and falling
     precision = ROUGH_PRECISION if rough else care.precision
     # where the same features made slow progress, what their quadratic left undone shows in the slopes
     slow = not (keep or problem.loss.quadratic or joined > 0)
