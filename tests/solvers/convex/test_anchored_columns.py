@@ -64,6 +64,20 @@ def test_the_minimum_is_certified_whatever_the_loss_and_the_bounds(loss, options
     assert gap <= 1.001e-9
 
 
+def test_few_rows_of_one_class_are_certified_too():
+    """Slopes of the two classes nearly cancel: an intercept that is a little off costs many times as much."""
+    rng = np.random.default_rng(1)
+    X = np.sqrt(0.9) * rng.normal(size=(1500, 5)) @ rng.normal(size=(5, 200)) / np.sqrt(5.0)
+    X += np.sqrt(0.1) * rng.normal(size=X.shape)
+    y = np.where(rng.random(1500) < 1.0 / (1.0 + np.exp(3.0 - 2.0 * X[:, 0])), 1.0, -1.0)
+    data, loss = InMemory(X, y), LOSSES["logistic"]
+    largest = alpha_max(Problem(data, loss, elastic_net(1.0)))
+    columns, point = AnchoredColumns(data, True).with_features(np.arange(200)), (np.zeros(200), 0.0)
+    for ratio in (0.02, 0.015, 0.01, 0.008):
+        *point, _, gap = found_from(columns, Problem(data, loss, elastic_net(ratio * largest)), point, enough=1e-7)
+        assert gap <= 1.001e-7
+
+
 def test_an_anchor_that_is_far_off_is_given_up():
     """The curvature of an empty model says little of a minimum at which most rows have hardly any left."""
     problem = problem_of("logistic", ratio=1e-5)

@@ -17,7 +17,6 @@ import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.losses import Loss
-from riata.matrices.dense import DenseMatrix
 from riata.objective import FirstOrder, Problem, Side, duality_gap
 from riata.penalties import Strengths
 from riata.positive import Factor
@@ -72,7 +71,7 @@ class AnchoredColumns:
         w, b = guess
         columns, origin = self._products.columns, self._products.origin
         penalty = problem.penalty.of(self.features)  # type: ignore[attr-defined] # all that come here have it
-        rows = InMemory(DenseMatrix(columns.T), *self._data.targets())
+        rows = InMemory(columns.T, *self._data.targets())
         restricted = replace(problem, data=rows, penalty=penalty, start=None)
         v = w[self.features]
         with one_blas_thread():
@@ -92,7 +91,7 @@ class AnchoredColumns:
         curvatures = row_curvature(loss, self._y, here.z, 0.0)
         last_promise = np.inf
         for _ in range(STEPS):
-            gap = duality_gap(problem, v, here.at)
+            gap = self._gap(problem, v, here, max(enough, F_ROUNDING * F))
             if gap <= max(enough, F_ROUNDING * F):
                 break
             if self._products.anchor is None:
@@ -129,13 +128,16 @@ class AnchoredColumns:
         with np.errstate(over="ignore", invalid="ignore"):  # a step that went too far is seen by its loss
             f, u = weight * loss.value(y, z), weight * loss.derivative(y, z)
         self._products.spend(2.0 * A.size)
-        up, by_w, nothing = u > 0.0, A @ u, np.zeros(len(v))
-        sums = [(float(u[of].sum()), float(u[of] @ z[of] - f[of].sum())) for of in (up, ~up)]
-        # A certificate shrinks the larger side until both are equal. The slopes of the two are near one another's: to
-        # have them apart would take another pass, and a pass over all columns certifies what is found.
-        slopes = (by_w, nothing) if sums[0][0] <= -sums[1][0] else (nothing, by_w)
-        sides = [Side(part, *its_sums) for part, its_sums in zip(slopes, sums, strict=True)]
-        return _Rows(z, u, FirstOrder(float(f.sum()), *sides))
+        return _Rows(z, u, f, FirstOrder(float(f.sum()), *_sides(z, u, f, A @ u)))
+
+    def _gap(self, problem: Problem, v: np.ndarray, here: "_Rows", enough: float) -> float:
+        """The duality gap over its columns. Where it is more than enough that is told by a pass less."""
+        gap = duality_gap(problem, v, here.at)
+        if gap > enough or not problem.fit_intercept:
+            return gap
+        z, u, f, at = here
+        by_w = self._products.columns @ np.maximum(u, 0.0)
+        return duality_gap(problem, v, FirstOrder(at.loss, *_sides(z, u, f, by_w, at.by_w - by_w)))
 
     def _step(
         self, strengths: Strengths, here: "_Rows", v: np.ndarray, target: float, rough: bool
@@ -186,7 +188,22 @@ class _Rows(NamedTuple):
 
     z: np.ndarray
     u: np.ndarray
+    f: np.ndarray  # the losses
     at: FirstOrder
+
+
+def _sides(z: np.ndarray, u: np.ndarray, f: np.ndarray, *by_w: np.ndarray) -> list[Side]:
+    """The two sides of the slopes u of rows, with the slopes by columns of each, or of both together.
+
+    A certificate shrinks the larger side until both have the same sum: where their slopes by columns are not told apart
+    they stand on the other one.
+    """
+    up = u > 0.0
+    sums = [(float(u[of].sum()), float(u[of] @ z[of] - f[of].sum())) for of in (up, ~up)]
+    if len(by_w) == 1:
+        nothing = np.zeros(len(by_w[0]))
+        by_w = (*by_w, nothing) if sums[0][0] <= -sums[1][0] else (nothing, *by_w)
+    return [Side(slopes, *its_sums) for slopes, its_sums in zip(by_w, sums, strict=True)]
 
 
 class _LastFactor:

@@ -19,7 +19,6 @@ import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.losses import SeveralMargins
-from riata.matrices.dense import DenseMatrix
 from riata.objective import Problem
 from riata.penalties import GroupLasso
 from riata.solvers.convex.all_columns import AllColumns
@@ -100,7 +99,7 @@ def _may_be_anchored(problem: Problem, data: InMemory, features: np.ndarray, rou
     Two rows for each column are so few that it can put them on their right sides (Cover, 1965): on the way there the
     curvatures of rows change by orders of magnitude.
     """
-    if problem.loss.quadratic or not problem.penalty.convex or not isinstance(data.chunk.X, DenseMatrix):
+    if problem.loss.quadratic or not problem.penalty.convex or data.chunk.X.sparse:
         return False
     room = ENTRY_BYTES * len(features) * (data.n_rows + COPIES_OF_PRODUCTS * len(features))
     if memory is not None and room > memory:
