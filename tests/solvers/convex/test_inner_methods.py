@@ -45,6 +45,7 @@ def forced(method):
         patch.setattr(inner_method, "too_many", lambda *_: True)
         if method == "anchored":
             patch.setattr(inner_method, "ROWS_PER_COLUMN", 0.0)
+            patch.setattr(inner_method, "ANCHORED_STEPS", 0)
         else:
             patch.setattr(inner_method, "_may_be_anchored", lambda *_: False)
         if method == "dual along columns":

@@ -48,6 +48,7 @@ class AnchoredColumns:
         self._products = AnchoredProducts(data, fit_intercept, kept)
         self._ratio = kept.ratio  # of the curvature of rows at hand to that at the anchor
         self._factors = _LastFactor()
+        self._last_ridged: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     @property
     def features(self) -> np.ndarray:
@@ -148,8 +149,7 @@ class AnchoredColumns:
         assert anchor is not None
         H, by_b = q.H, here.at.by_b if q.curvature else 0.0
         if l2.any():
-            H = H.copy()
-            H.ravel()[:: len(v) + 1] += l2 / ratio
+            H = self._ridged(H, l2 / ratio)
         # all in units of the anchor's curvature, so that H is as it is kept
         slope, l1 = (here.at.by_w + l2 * v - by_b * q.mean) / ratio, l1 / ratio
         squares = float(np.sum(np.divide(here.u**2, anchor, out=np.zeros(len(anchor)), where=anchor > 0.0))) / ratio**2
@@ -172,6 +172,18 @@ class AnchoredColumns:
             return v_far, 0.0, promised
         c_step = -by_b / (ratio * q.curvature) - float(q.mean @ move)
         return v_far, c_step, promised + 0.5 * by_b**2 / (ratio * q.curvature)
+
+    def _ridged(self, H: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+        """H with a ridge: the same matrix, while both are the same, so that its factor is."""
+        if (
+            self._last_ridged is None
+            or self._last_ridged[0] is not H
+            or not np.array_equal(self._last_ridged[1], ridge)
+        ):
+            ridged = H.copy()
+            ridged.ravel()[:: len(H) + 1] += ridge
+            self._last_ridged = H, ridge, ridged
+        return self._last_ridged[2]
 
     def _compare(self, curvatures: np.ndarray, z_step: np.ndarray) -> None:
         """Find how the curvature along the last step compares with that at the anchor."""

@@ -54,6 +54,7 @@ CROWDED = 0.75  # of the rows: with more features in a working set `AllColumns` 
 MOST_KNOWN, COPIES_OF_PRODUCTS = 2, 4  # times the rows: columns whose products it knows; and what a step makes of them
 ENTRY_BYTES = 8
 ROWS_PER_COLUMN = 2.0  # so few that a loss may be brought near nothing
+ANCHORED_STEPS, ANCHORED_STEP = 4, 1.5e7  # that take the place of NEWTON_STEPS, and what each costs beside two passes
 NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
 
 
@@ -94,7 +95,7 @@ def without_curvature(
 
 
 def _may_be_anchored(problem: Problem, data: InMemory, features: np.ndarray, rough: bool, memory: int | None) -> bool:
-    """Whether a curvature of these columns may serve for many steps, and there is room for them.
+    """Whether a curvature of these columns may serve for many steps, which pays, and there is room for them.
 
     Two rows for each column are so few that it can put them on their right sides (Cover, 1965): on the way there the
     curvatures of rows change by orders of magnitude.
@@ -104,7 +105,11 @@ def _may_be_anchored(problem: Problem, data: InMemory, features: np.ndarray, rou
     room = ENTRY_BYTES * len(features) * (data.n_rows + COPIES_OF_PRODUCTS * len(features))
     if memory is not None and room > memory:
         return False
-    return not (rough and data.n_rows < ROWS_PER_COLUMN * len(features))
+    if rough and data.n_rows < ROWS_PER_COLUMN * len(features):
+        return False
+    entries = data.stored(features)
+    saved = (NEWTON_STEPS - 1) * _products_cost(data, entries, len(features))
+    return saved > ANCHORED_STEPS * (2.0 * entries + ANCHORED_STEP)
 
 
 def _group_columns(
