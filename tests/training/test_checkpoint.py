@@ -18,6 +18,7 @@ from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.errors import CheckpointError, OptionError
 from riata.outcome.reasons import StopReason
+from riata.solvers.convex import inner_method
 from riata.solvers.iterate import Saved
 from riata.training import driver
 from riata.training.checkpoint import Checkpoints
@@ -198,8 +199,9 @@ def test_a_fit_broken_off_after_any_pass_ends_where_it_would_have(tmp_path, rng,
         assert [r.n_selected for r in resumed.history] == [r.n_selected for r in expected.history]
 
 
-def test_a_fit_broken_off_with_a_curvature_that_is_kept_ends_where_it_would_have(tmp_path, rng):
+def test_a_fit_broken_off_with_a_curvature_that_is_kept_ends_where_it_would_have(tmp_path, rng, monkeypatch):
     """Steps depend on the point at which the curvature was made, and on which columns joined since then."""
+    monkeypatch.setattr(inner_method, "ANCHORED_STEPS", 0)  # it is kept whatever that costs
     X = np.cumsum(rng.normal(size=(800, 300)), axis=1) + rng.normal(size=(800, 300))
     y = np.sign(X[:, ::30].sum(axis=1) + 20.0 * rng.normal(size=800))
     data = InMemory(X, y)
@@ -224,7 +226,8 @@ def test_a_fit_broken_off_with_a_curvature_that_is_kept_ends_where_it_would_have
     assert anchored >= 2
 
 
-def test_a_made_up_anchor_is_refused(tmp_path, rng):
+def test_a_made_up_anchor_is_refused(tmp_path, rng, monkeypatch):
+    monkeypatch.setattr(inner_method, "ANCHORED_STEPS", 0)
     X = np.cumsum(rng.normal(size=(800, 300)), axis=1) + rng.normal(size=(800, 300))
     data = InMemory(X, np.sign(X[:, ::30].sum(axis=1) + 20.0 * rng.normal(size=800)))
     spec = Spec(alpha_ratio=0.001, loss="logistic", max_passes=8, tol=1e-14, checkpoint=tmp_path, every=0.0)

@@ -9,7 +9,7 @@ from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import Problem, alpha_max, duality_gap, elastic_net, first_order, gap_unit
 from riata.penalties import ElasticNet
-from riata.solvers.convex import anchored_columns, anchored_products
+from riata.solvers.convex import anchored_columns, anchored_products, inner_method
 from riata.solvers.convex.anchored_columns import AnchoredColumns
 from riata.solvers.convex.anchored_products import AnchoredProducts
 from riata.solvers.convex.curvature import ROUGH_PRECISION
@@ -102,6 +102,26 @@ def test_one_anchor_serves_for_nearby_penalties(monkeypatch):
     assert len(made) == before
 
 
+def test_a_curvature_is_kept_where_that_pays():
+    """Of few rows it is soon made anew; where rows are few beside columns, sweeps come nearer for less, at first."""
+    rng, features = np.random.default_rng(0), np.arange(300)
+
+    def chosen(n, features=features, **options):
+        data = InMemory(rng.normal(size=(n, 300)), np.sign(rng.normal(size=n)))
+        problem = Problem(data, LOSSES["logistic"], elastic_net(1e-3))
+        return isinstance(inner_method.without_curvature(problem, features, **options), AnchoredColumns)
+
+    assert chosen(4000)
+    assert not chosen(200)
+    assert not chosen(4000, features[:20])
+    assert not chosen(4000, memory=8 * 4000 * 300)
+    assert chosen(4000, rough=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inner_method, "ANCHORED_STEPS", 0)
+        assert chosen(200)
+        assert not chosen(200, rough=True)
+
+
 def test_the_factor_of_the_same_coordinates_is_made_once():
     factors, H = anchored_columns._LastFactor(), np.eye(4)
     first = factors.factor(H, np.array([0, 2]))
@@ -149,8 +169,9 @@ def test_products_are_made_anew_once_as_much_was_spent_on_them():
     assert not products.worn
 
 
-def test_a_path_goes_on_where_its_working_set_becomes_too_large_for_a_curvature():
+def test_a_path_goes_on_where_its_working_set_becomes_too_large_for_a_curvature(monkeypatch):
     """Few features of many rows have a curvature at every point; once there are more they have columns."""
+    monkeypatch.setattr(inner_method, "ANCHORED_STEPS", 0)  # whatever that costs
     rng = np.random.default_rng(0)
     n, d = 6000, 200
     X = rng.normal(size=(n, d))
