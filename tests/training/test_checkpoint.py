@@ -18,6 +18,7 @@ from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.errors import CheckpointError, OptionError
 from riata.outcome.reasons import StopReason
+from riata.solvers.convex import inner_method
 from riata.solvers.iterate import Saved
 from riata.training import driver
 from riata.training.checkpoint import Checkpoints
@@ -196,6 +197,50 @@ def test_a_fit_broken_off_after_any_pass_ends_where_it_would_have(tmp_path, rng,
         assert resumed.intercept == expected.intercept
         assert resumed.stop == expected.stop
         assert [r.n_selected for r in resumed.history] == [r.n_selected for r in expected.history]
+
+
+def test_a_fit_broken_off_with_a_curvature_that_is_kept_ends_where_it_would_have(tmp_path, rng, monkeypatch):
+    """Steps depend on the point at which the curvature was made, and on which columns joined since then."""
+    monkeypatch.setattr(inner_method, "ANCHORED_STEPS", 0)  # it is kept whatever that costs
+    X = np.cumsum(rng.normal(size=(800, 300)), axis=1) + rng.normal(size=(800, 300))
+    y = np.sign(X[:, ::30].sum(axis=1) + 20.0 * rng.normal(size=800))
+    data = InMemory(X, y)
+    spec = Spec(alpha_ratio=0.001, loss="logistic", tol=1e-10)
+    expected = fit(data, spec).result
+    anchored = 0
+    for broken_at in range(3, len(expected.history)):
+        points = []
+
+        def break_off(record, points=points, last=broken_at):
+            points.append(record)
+            if len(points) == last:
+                raise KeyboardInterrupt
+
+        folder = tmp_path / str(broken_at)
+        with contextlib.suppress(KeyboardInterrupt):
+            fit(data, replace(spec, checkpoint=folder, every=0.0), break_off)
+        anchored += len(checkpoints_of(data, replace(spec, checkpoint=folder)).load().arrays["anchored.rows"]) > 0
+        resumed = fit(data, replace(spec, checkpoint=folder, resume=True)).result
+        assert_array_equal(resumed.coef, expected.coef)
+        assert resumed.intercept == expected.intercept
+    assert anchored >= 2
+
+
+def test_a_made_up_anchor_is_refused(tmp_path, rng, monkeypatch):
+    monkeypatch.setattr(inner_method, "ANCHORED_STEPS", 0)
+    X = np.cumsum(rng.normal(size=(800, 300)), axis=1) + rng.normal(size=(800, 300))
+    data = InMemory(X, np.sign(X[:, ::30].sum(axis=1) + 20.0 * rng.normal(size=800)))
+    spec = Spec(alpha_ratio=0.001, loss="logistic", max_passes=8, tol=1e-14, checkpoint=tmp_path, every=0.0)
+    fit(data, spec)
+    checkpoints = checkpoints_of(data, spec)
+    good = checkpoints.load()
+    rows, products = good.arrays["anchored.rows"], good.arrays["anchored.products"]
+    assert len(rows) == 800
+    for wrong in ({"anchored.rows": rows[1:]}, {"anchored.rows": -rows}, {"anchored.products": products[1:]},
+                  {"anchored.features": good.arrays["anchored.features"] * 0}):  # fmt: skip
+        checkpoints.save(Saved(good.arrays | wrong, good.facts))
+        with pytest.raises(CheckpointError, match="damaged"):
+            fit(data, replace(spec, resume=True))
 
 
 class Chunks(SlowChunks):

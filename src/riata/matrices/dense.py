@@ -21,6 +21,9 @@ from riata.scipy_later import sparse as sp
 CENTRED_ROWS = 2048  # length of centred copies of columns: a few dozen of them fit in the cache
 CONVERTED_ROWS = 128  # rows converted to float64 at a time: they stay in the cache until they are multiplied
 FEW_NUMBERS = 1 << 14  # in a matrix: up to here array functions take about as long as compiled loops, and no compiling
+FEW_NEW = 0.2  # of the columns that are known: fewer new ones are multiplied with them as they are
+FEW_ROWS, MOST_DEVIATIONS = 64, 100.0  # that tell whether they may be: means that are longer cost more than two digits
+MANY_OTHERS = 2.0  # times as many columns in all: then those that are known are copied first
 NARROW = 8  # columns for which converting the others takes longer than multiplying
 
 
@@ -170,14 +173,44 @@ class DenseMatrix(Matrix):
 
 
 def _products(X: np.ndarray, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
-    B, right_mean = _centred(X, weight, right)
     known = len(right) - len(left)
-    if np.array_equal(right[known:], left):  # as where features joined a working set
+    joined = np.array_equal(right[known:], left)  # as where features joined a working set
+    if (
+        joined
+        and len(left) < FEW_NEW * known
+        and X.dtype != np.float32
+        and _about_zero(X[:FEW_ROWS].take(right, axis=1))
+    ):
+        return _products_of_few(X, weight, left, right)
+    B, right_mean = _centred(X, weight, right)
+    if joined:
         products, left_mean = _with_last(B, known), right_mean[known:]
     else:
         A, left_mean = _centred(X, weight, left)
         products = A.T @ B
     return Products(float(weight.sum()), left_mean, right_mean, products.astype(np.float64, copy=False))
+
+
+def _products_of_few(X: np.ndarray, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
+    """The products of a few last columns with all of `right`, of which no centred copy is made: centring one side is
+    enough, up to as many digits as a mean is longer than a deviation."""
+    A, left_mean = _centred(X, weight, left)
+    among = A.T @ A
+    A *= np.sqrt(weight)[:, None]
+    total, known = float(weight.sum()), right[: len(right) - len(left)]
+    some = len(known) < X.shape[1] / MANY_OTHERS
+    B = X.take(known, axis=1) if some else X
+    products, sums = A.T @ B, weight @ B
+    if not some:
+        products, sums = products[:, known], sums[known]
+    mean = sums / max(total, 1e-300)
+    products -= np.outer(A.sum(axis=0), mean)  # what rounding left of sums that should be 0
+    return Products(total, left_mean, np.concatenate([mean, left_mean]), np.hstack([products, among]))
+
+
+def _about_zero(some_rows: np.ndarray) -> bool:
+    """Whether columns lie within a few digits of zero, by some of their rows."""
+    return bool(np.all(np.abs(some_rows.mean(axis=0)) <= MOST_DEVIATIONS * some_rows.std(axis=0)))
 
 
 def _with_last(B: np.ndarray, known: int) -> np.ndarray:

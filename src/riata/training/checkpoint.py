@@ -28,7 +28,7 @@ from riata.solvers.iterate import Saved
 from riata.training.row_sums import same_sums, sums_of_rows
 from riata.user_warnings import warn_user
 
-VERSION = 7
+VERSION = 8
 NEWEST, BEFORE = "checkpoint.npz", "checkpoint.before.npz"
 UNREADABLE = (*DAMAGE, AttributeError, LookupError, TypeError)
 

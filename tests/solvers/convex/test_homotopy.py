@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from riata.data.in_memory import InMemory
 from riata.objective import first_order
 from riata.penalties import Strengths
+from riata.positive import Factor
 from riata.solvers.convex import all_columns, homotopy, inner_method
 from riata.solvers.convex.all_columns import AllColumns
 from riata.solvers.convex.homotopy import Place, follow_minimum
@@ -43,6 +44,9 @@ class ByProducts:
 
     def products(self, left, right):
         return self.H[np.ix_(left, right)]
+
+    def factor(self, coordinates):
+        return Factor.of(self.products(coordinates, coordinates))
 
     def rise(self, coordinates, moves):
         return moves @ self.H[coordinates]

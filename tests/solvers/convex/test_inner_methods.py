@@ -23,7 +23,7 @@ from riata.training.fitting import bare_problem, fit
 from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
-METHODS = ["columns", "curvature", "dual along columns", "dual by matrix", "followed"]
+METHODS = ["columns", "curvature", "dual along columns", "dual by matrix", "followed", "anchored"]
 LAYOUTS_OF_COLUMNS = ["float32", "csr"]
 OPTIONS = {
     "defaults": {},
@@ -43,6 +43,11 @@ def forced(method):
         patch.setattr(inner_method, "_columns_cost", lambda *_: 0.0 if "columns" in method else np.inf)
         patch.setattr(inner_method, "CROWDED", 0.0 if method == "followed" else np.inf)
         patch.setattr(inner_method, "too_many", lambda *_: True)
+        if method == "anchored":
+            patch.setattr(inner_method, "ROWS_PER_COLUMN", 0.0)
+            patch.setattr(inner_method, "ANCHORED_STEPS", 0)
+        else:
+            patch.setattr(inner_method, "_may_be_anchored", lambda *_: False)
         if method == "dual along columns":
             patch.setattr(column_quadratic.Descent, "crowded", lambda work: isinstance(work.columns, DenseColumns))
         if method == "dual by matrix":

@@ -12,6 +12,7 @@ import numpy as np
 from riata.data.in_memory import InMemory
 from riata.objective import FirstOrder, Problem, pulls
 from riata.penalties import Penalty, Strengths
+from riata.positive import Factor
 from riata.solvers.convex.copies import without_copies
 from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.homotopy import Place, follow_minimum
@@ -133,6 +134,9 @@ class _Quadratic:
         if np.array_equal(left, right):  # others have nothing in common
             products.ravel()[:: len(left) + 1] += self._l2[left]
         return products
+
+    def factor(self, coordinates: np.ndarray) -> Factor | None:
+        return Factor.of(self.products(coordinates, coordinates))
 
     def rise(self, coordinates: np.ndarray, moves: np.ndarray) -> np.ndarray:
         scaled = self._columns.scaled

@@ -18,6 +18,7 @@ import numpy as np
 from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
+from riata.solvers.convex.anchored_columns import AnchoredColumns
 from riata.solvers.convex.column_copy import ColumnCopy
 from riata.solvers.convex.curvature import NOTHING, Point
 from riata.solvers.convex.gathered_columns import GatheredColumns
@@ -176,11 +177,12 @@ def _solve_block(
             break
         state.features = _with_pulled(smallest, state, short)
         model = _model([point.problem for point in short], state, options.memory)
+        local = _is_local(smallest, model)
         for point in short:
             assert point.at is not None
-            here, its_model = (point.w, point.b), point.curvature or model
-            local = local_problem(point.problem, point.w, point.tangent)
-            found = its_model.minimum(local, point.at, here, here, STEP_PRECISION, options.enough)
+            here, its_model = (point.w, point.b), (point.curvature if local else None) or model
+            around = local_problem(point.problem, point.w, point.tangent)
+            found = its_model.minimum(around, point.at, here, here, STEP_PRECISION, options.enough)
             point.w, point.b = without_rounding(point.problem, found, options.tol)
     for point in points:
         point.gap /= options.unit
@@ -220,7 +222,8 @@ def _model(problems: list[Problem], state: WorkingSetState, memory: int | None) 
     state.all_columns = all_of_them
     if all_of_them is not None and all(all_of_them.serves(problem.penalty) for problem in problems):
         return all_of_them
-    columns = without_curvature(problem, state.features, many_minima=True)
+    columns = without_curvature(problem, state.features, many_minima=True, memory=memory, at_hand=state.gathered)
+    state.gathered = columns if isinstance(columns, AnchoredColumns) else None
     if columns is not None:
         state.curvature = NOTHING if problem.loss.quadratic else state.curvature
         return columns

@@ -36,7 +36,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     if problem.loss.kinked:
         return (yield from by_smoothing(problem, options))
     if options.resume is not None:
-        state, known = WorkingSetState.resumed(options.resume, problem.n_coefficients, problem.loss.n_outputs)
+        state, known = WorkingSetState.resumed(options.resume, problem)
         judge = Judge(options.resume.facts.get("slope_unit"))
         return (
             yield from _patiently(

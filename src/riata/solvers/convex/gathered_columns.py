@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from riata.data.in_memory import InMemory
-from riata.losses import Loss
 from riata.objective import FirstOrder, Problem, duality_gap, first_order
 from riata.penalties import GroupLasso
 from riata.solvers.convex.column_quadratic import Effort, minimise_along_columns
@@ -26,12 +25,12 @@ from riata.solvers.convex.curvature import ROUGH_PRECISION, Point
 from riata.solvers.convex.damping import next_damping
 from riata.solvers.convex.group_column_quadratic import minimise_groups_along_columns
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS, sum_rounding
+from riata.solvers.convex.row_curvature import row_curvature
 from riata.threads import one_blas_thread
 
 FORCING = 0.1  # of the gap of F: how precisely a quadratic is minimised
 LAST_STEP, LAST_ROUND = 0.1, 0.05  # of what was gained: a rough minimum is where the next would gain less than that
 WORTH_KEEPING = 0.8  # of the columns: where so many are in the next step, too, they are not gathered again
-FURTHEST = 10.0  # times as far as to where a row has no loss, were that a parabola: its step by itself
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class GatheredColumns:
                 break
             z = self.rows.chunk.X.margins(v, b)
             u = weight * loss.derivative(y, z)
-            D = weight * _curvature(loss, y, z, damping)
+            D = weight * row_curvature(loss, y, z, damping)
             target = enough if loss.quadratic else max(FORCING * min(gap, F), FORCING * enough)
             if isinstance(penalty, GroupLasso):
                 v_far, b_step = minimise_groups_along_columns(problem, self.columns, u, D, v, target)
@@ -118,15 +117,3 @@ class GatheredColumns:
             if gained <= 0.0 or (rough and abs(gained - promised) <= LAST_STEP * gained):
                 break
         return v, float(b)
-
-
-def _curvature(loss: Loss, y: np.ndarray, z: np.ndarray, damping: float) -> np.ndarray:
-    """That of each row, no less than keeps its step within reason, nor than so much of the largest."""
-    curvature: np.ndarray = np.maximum(loss.second_derivative(y, z), loss.least_curvature)
-    if loss.quadratic:
-        return curvature
-    slope, value = loss.derivative(y, z), loss.value(y, z)
-    of_parabola = np.divide(slope * slope, 2.0 * value, out=np.zeros(len(z)), where=value > 0.0)
-    least = np.maximum(of_parabola / FURTHEST, damping * curvature.max(initial=0.0))
-    result: np.ndarray = np.maximum(curvature, least)
-    return result

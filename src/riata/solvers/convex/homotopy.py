@@ -51,6 +51,9 @@ class Columns(Protocol):
     def products(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """The second derivatives of q by coordinates on the left and on the right, which were learnt."""
 
+    def factor(self, coordinates: np.ndarray) -> Factor | None:
+        """That of their second derivatives; None where they are singular."""
+
     def rise(self, coordinates: np.ndarray, moves: np.ndarray) -> np.ndarray:
         """How the slopes of q change, by every coordinate, as some move."""
 
@@ -60,6 +63,12 @@ class Place(NamedTuple):
 
     v: np.ndarray
     slopes: np.ndarray
+
+
+def serves_bounds(strengths: Strengths) -> bool:
+    """Whether coefficients are free, or held to one side of zero."""
+    _, _, lower, upper = strengths
+    return bool(np.all((lower == 0.0) | np.isinf(lower)) and np.all((upper == 0.0) | np.isinf(upper)))
 
 
 def follow_minimum(q: Columns, strengths: Strengths, start: Place, good: Callable[[Place], bool]) -> tuple[Place, bool]:
@@ -153,7 +162,7 @@ class _Step:
     ) -> "_Step | None":
         """None where the curvature is singular."""
         q.learn(S)
-        factor = Factor.of(q.products(S, S))
+        factor = q.factor(S)
         return None if factor is None else cls(q, strengths, room, here, off, S, factor)
 
     def taken(self) -> tuple[Place, float] | None:

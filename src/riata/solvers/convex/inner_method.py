@@ -5,10 +5,11 @@
 | `Curvature`        | products of all pairs of columns     | k m, after products that cost n m^2 once              |
 | `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
+| `AnchoredColumns`  | dense columns, and their products    | three times their entries: a step, for such losses    |
 
-Both turn to Newton steps on the dual (`semismooth`) where signs are hard to find. A Lasso along dense columns that may
-have three quarters as many features as rows is followed along all columns (`AllColumns`). Group Lassos have the first
-two: columns, group by group, where they are more than the entries of one.
+The first two turn to Newton steps on the dual (`semismooth`) where signs are hard to find. A Lasso along dense columns
+that may have three quarters as many features as rows is followed along all columns (`AllColumns`). Group Lassos have
+the first two: columns, group by group, where they are more than the entries of one.
 
 Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways; several targets have
 `TargetsCurvature`, the curvature of the columns alone.
@@ -21,18 +22,30 @@ from riata.losses import SeveralMargins
 from riata.objective import Problem
 from riata.penalties import GroupLasso
 from riata.solvers.convex.all_columns import AllColumns
+from riata.solvers.convex.anchored_columns import AnchoredColumns
+from riata.solvers.convex.anchored_products import NO_ANCHOR, KeptAnchor
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.column_quadratic import too_many
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.group_quadratic import LARGE_BLOCK
+from riata.solvers.convex.homotopy import serves_bounds
 from riata.solvers.convex.outputs_columns import OutputColumns, output_columns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature
 from riata.solvers.convex.targets_curvature import TargetsCurvature
 from riata.solvers.convex.working_set import WorkingSetState
 
-InnerModel = AllColumns | ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsCurvature | TargetsCurvature
+InnerModel = (
+    AllColumns
+    | AnchoredColumns
+    | ColumnCopy
+    | GatheredColumns
+    | OutputColumns
+    | Curvature
+    | OutputsCurvature
+    | TargetsCurvature
+)
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 COLUMNS_PER_ROW = 1.0  # of a working set of groups, for each entry of a column: with more, steps go along columns
@@ -40,15 +53,23 @@ ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: gue
 CROWDED = 0.75  # of the rows: with more features in a working set `AllColumns` follows the minimum
 MOST_KNOWN, COPIES_OF_PRODUCTS = 2, 4  # times the rows: columns whose products it knows; and what a step makes of them
 ENTRY_BYTES = 8
+ROWS_PER_COLUMN = 2.0  # so few that a loss may be brought near nothing
+ANCHORED_STEPS, ANCHORED_STEP = 4, 1.5e7  # that take the place of NEWTON_STEPS, and what each costs beside two passes
 NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
 
 
 def without_curvature(
-    problem: Problem, features: np.ndarray, many_minima: bool = False, at_hand: GatheredColumns | None = None
-) -> ColumnCopy | GatheredColumns | OutputColumns | None:
+    problem: Problem,
+    features: np.ndarray,
+    many_minima: bool = False,
+    rough: bool = False,
+    memory: int | None = None,
+    at_hand: AnchoredColumns | GatheredColumns | KeptAnchor | None = None,
+) -> AnchoredColumns | ColumnCopy | GatheredColumns | OutputColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None.
 
-    Those at hand are taken if they are of these features and few others.
+    Those at hand are taken if they are of these features and few others. A `rough` minimum is one that another with
+    more features follows.
     """
     data = problem.data
     if problem.loss.couples_rows or problem.loss.stiff:
@@ -61,11 +82,34 @@ def without_curvature(
         return _group_columns(problem.penalty, data, features, problem.fit_intercept)
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
         return None
+    if len(features) > FEW_FEATURES and _may_be_anchored(problem, data, features, rough, memory):
+        if not isinstance(at_hand, AnchoredColumns):
+            kept = at_hand if isinstance(at_hand, KeptAnchor) else NO_ANCHOR
+            at_hand = AnchoredColumns(data, problem.fit_intercept, kept)
+        return at_hand.with_features(features)
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
-        if at_hand is not None and at_hand.serves(features):
+        if isinstance(at_hand, GatheredColumns) and at_hand.serves(features):
             return at_hand
         return GatheredColumns.of(data, features, problem.fit_intercept)
     return column_copy(problem, features, many_minima)
+
+
+def _may_be_anchored(problem: Problem, data: InMemory, features: np.ndarray, rough: bool, memory: int | None) -> bool:
+    """Whether a curvature of these columns may serve for many steps, which pays, and there is room for them.
+
+    Two rows for each column are so few that it can put them on their right sides (Cover, 1965): on the way there the
+    curvatures of rows change by orders of magnitude.
+    """
+    if problem.loss.quadratic or not problem.penalty.convex or data.chunk.X.sparse:
+        return False
+    room = ENTRY_BYTES * len(features) * (data.n_rows + COPIES_OF_PRODUCTS * len(features))
+    if memory is not None and room > memory:
+        return False
+    if rough and data.n_rows < ROWS_PER_COLUMN * len(features):
+        return False
+    entries = data.stored(features)
+    saved = (NEWTON_STEPS - 1) * _products_cost(data, entries, len(features))
+    return saved > ANCHORED_STEPS * (2.0 * entries + ANCHORED_STEP)
 
 
 def _group_columns(
@@ -90,7 +134,7 @@ def all_columns(
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory) or data.chunk.X.sparse:
         return None
     n, d = data.n_rows, data.n_features
-    if len(features) <= max(FEW_FEATURES, CROWDED * n) or not _one_sided(problem):
+    if len(features) <= max(FEW_FEATURES, CROWDED * n) or not serves_bounds(problem.strengths):
         return None
     if n <= FEW_FEATURES and not too_many(int(np.count_nonzero(state.w)), wanted, n, d):
         return None  # where rows are few a step over a working set costs little
@@ -99,12 +143,6 @@ def all_columns(
     if memory is not None and room > memory:
         return None
     return state.all_columns or AllColumns.of(problem, data, state.past)
-
-
-def _one_sided(problem: Problem) -> bool:
-    """Whether coefficients are free, or held to one side of zero."""
-    _, _, lower, upper = problem.strengths
-    return bool(np.all((lower == 0.0) | np.isinf(lower)) and np.all((upper == 0.0) | np.isinf(upper)))
 
 
 def _columns_cost(data: InMemory, features: np.ndarray) -> float:

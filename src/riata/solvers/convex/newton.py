@@ -10,6 +10,7 @@ import numpy as np
 from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
 from riata.solvers.convex.all_columns import NO_PAST, AllColumns
+from riata.solvers.convex.anchored_columns import AnchoredColumns
 from riata.solvers.convex.curvature import FAST, NOTHING, ROUGH_PRECISION, Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
@@ -155,7 +156,9 @@ def advance(
     state.past = NO_PAST
     all_at_once = state.all_columns is not None and state.all_columns.serves(problem.penalty)
     model: InnerModel | None = state.all_columns if all_at_once else None
-    model = model or without_curvature(problem, features, at_hand=state.gathered)
+    joined = len(features) - len(known_features)
+    falling = joined > 0 and gained > WORTH_A_PASS * gap
+    model = model or without_curvature(problem, features, rough=falling, memory=options.memory, at_hand=state.gathered)
     if model is None:
         if second is not None:
             state.curvature = second
@@ -166,13 +169,13 @@ def advance(
             state.curvature = second or state.curvature
         model = state.curvature
     here = state.w, state.b
-    state.gathered = model if isinstance(model, GatheredColumns) else None
-    joined = len(features) - len(known_features)
+    columns = model if isinstance(model, AnchoredColumns | GatheredColumns) else None
+    state.gathered = columns
     rough = waiting > 0
-    if state.gathered is not None:
+    if columns is not None:
         # While F falls sweeps need not find who stays among the columns at hand: a pass brings better ones. Of sparse
         # columns, what is left undone costs more sweeps later than it saves.
-        rough = state.gathered.dense and joined > 0 and gained > WORTH_A_PASS * gap
+        rough = columns.dense and falling
     precision = ROUGH_PRECISION if rough else care.precision
     # where the same features made slow progress, what their quadratic left undone shows in the slopes
     slow = not (keep or problem.loss.quadratic or joined > 0)
@@ -187,7 +190,7 @@ def advance(
     found = found or model.minimum(local, at, here, here, precision, enough)
     state.w, state.b = without_rounding(problem, found, options.tol)
     state.features = features
-    if isinstance(model, GatheredColumns | AllColumns):  # features that came to nothing leave
+    if isinstance(model, AnchoredColumns | GatheredColumns | AllColumns):  # features that came to nothing leave
         state.features, state.curvature = np.flatnonzero(state.w), NOTHING
     if isinstance(model, AllColumns):
         model.known.forget()  # or a fit that goes on from a checkpoint would end with other bits

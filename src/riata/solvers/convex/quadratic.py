@@ -39,12 +39,13 @@ def minimise_quadratic(
     precision: float,
     enough: float = 0.0,
     squares: float = np.inf,
+    rounds: int = MAX_ROUNDS,
 ) -> np.ndarray:
     """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative.
 
     `precision` is that of the optimality conditions, relative to the largest slope, each in units of its coordinate.
     Many coordinates are at their end, too, once Q is within `enough` of the least, which is told by a duality gap; Q is
-    then a sum of squares, which are no more than `squares` from here on.
+    then a sum of squares, which are no more than `squares` from here on. After so many `rounds` it ends in any case.
     """
     v = w.copy()
     unbounded = lower.max(initial=-np.inf) == -np.inf and upper.min(initial=np.inf) == np.inf
@@ -53,7 +54,7 @@ def minimise_quadratic(
     Q, looks = _Penalised(H, l1, lower, upper, squares), enough > 0.0 and len(w) > FEW_COORDINATES
     enough = min(enough, PROGRESS * Q.gap(v, now)) if looks else 0.0
     with one_blas_thread() if len(w) < MANY_COORDINATES else nullcontext():
-        for turn in range(MAX_ROUNDS):
+        for turn in range(rounds):
             if descend(H, l1, lower, upper, v, now, SWEEPS, tol) <= tol:
                 break
             if looks and Q.gap(v, now) <= enough:

@@ -49,7 +49,7 @@ GAP = Judge(None)
 def by_smoothing(problem: Problem, options: Options) -> Generator[Iterate, None, StopReason]:
     """One iterate for every width, each with the certified gap of the loss itself."""
     if options.resume is not None:
-        state, stage, steps = _resumed(options.resume, problem.data.n_features)
+        state, stage, steps = _resumed(options.resume, problem)
         if stage is not None:
             yield from _iterates(problem, options, state, stage, steps + 1)
         return StopReason.ROUNDING
@@ -182,9 +182,9 @@ def _saved(state: WorkingSetState, found: Minimum, steps: int) -> Saved:
 
 
 @restoring()
-def _resumed(saved: Saved, d: int) -> tuple[WorkingSetState, Stage | None, int]:
-    """The state where the next width begins, that width, and the number of steps, of d features."""
-    state, (_, *start) = WorkingSetState.resumed(saved, d)
+def _resumed(saved: Saved, problem: Problem) -> tuple[WorkingSetState, Stage | None, int]:
+    """The state where the next width begins, that width, and the number of steps."""
+    state, (_, *start) = WorkingSetState.resumed(saved, problem)
     check_facts(saved.facts, {"width": float | None})
     state.w, state.b = start
     width, least_gap, idle, steps = (saved.facts[name] for name in ("width", "least_gap", "idle", "steps"))

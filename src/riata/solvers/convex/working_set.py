@@ -21,6 +21,8 @@ from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, at_best_intercept, first_order_part, pulls, summarise
 from riata.penalties import GroupLasso
 from riata.solvers.convex.all_columns import NO_PAST, AllColumns, Past
+from riata.solvers.convex.anchored_columns import AnchoredColumns
+from riata.solvers.convex.anchored_products import NO_ANCHOR, KeptAnchor
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
@@ -58,7 +60,7 @@ class WorkingSetState:
     curvature: AnyCurvature = NOTHING
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
     sample: Problem | None = None  # whose rows tell the curvature, where that of all would cost much more than slopes
-    gathered: GatheredColumns | None = None  # the columns that the last step went along
+    gathered: AnchoredColumns | GatheredColumns | KeptAnchor | None = None  # the columns that the last step went along
     all_columns: AllColumns | None = None  # once the model has become crowded
     past: Past = NO_PAST  # of all columns in a fit that goes on, until it has them
     slow: int = 0  # steps by the curvature of the sample in a row that brought little
@@ -85,23 +87,28 @@ class WorkingSetState:
         """The state, with the point before it, the least gap so far, and the number of steps and of idle ones."""
         H = self.curvature if isinstance(self.curvature, Curvature) else NOTHING  # another is read again
         past = self.past if self.all_columns is None else self.all_columns.past
+        anchored = self.gathered.kept if isinstance(self.gathered, AnchoredColumns) else self.gathered
+        anchored = anchored if isinstance(anchored, KeptAnchor) else NO_ANCHOR
         arrays = {"w": self.w, "features": self.features, "known": known[1],
-                  "H.features": H.features, "H.mean": H.mean, "H": H.H}  # fmt: skip
+                  "H.features": H.features, "H.mean": H.mean, "H": H.H, "anchored.features": anchored.features,
+                  "anchored.rows": anchored.rows, "anchored.products": anchored.products}  # fmt: skip
         facts = {"b": np.asarray(self.b).tolist(), "H.weight": float(H.weight), "known_F": float(known[0]),
                  "known_b": np.asarray(known[2]).tolist(), "least_gap": float(least_gap), "idle": idle, "steps": steps,
-                 "slope_unit": slope_unit, "tangent": self.tangent, **past._asdict()}  # fmt: skip
+                 "slope_unit": slope_unit, "tangent": self.tangent, "anchored.spent": anchored.spent,
+                 "anchored.ratio": anchored.ratio, **past._asdict()}  # fmt: skip
         return Saved(arrays, facts)
 
     @classmethod
     @restoring()
-    def resumed(cls, saved: Saved, d: int, n_outputs: int = 1) -> tuple["WorkingSetState", "Known"]:
-        """The state and the point before it, of d coefficients and an intercept for each output."""
+    def resumed(cls, saved: Saved, problem: Problem) -> tuple["WorkingSetState", "Known"]:
+        """The state and the point before it."""
         arrays, facts = saved
+        d, n_outputs = problem.n_coefficients, problem.loss.n_outputs
         m = len(arrays["H.features"])
         shapes = {"w": (d,), "known": (d,), "H.mean": (m,), "H": (m, m)}
         for name, shape in shapes.items():
             check_array(arrays, name, np.float64, shape)
-        for name in ("features", "H.features"):
+        for name in ("features", "H.features", "anchored.features"):
             check_indices(check_array(arrays, name, np.int64, (None,)), name, 0, d)
             check_set(arrays[name], name, np.arange(d))
         if not np.array_equal(arrays["features"][:m], arrays["H.features"]):
@@ -109,7 +116,7 @@ class WorkingSetState:
         of_b: Any = float if n_outputs == 1 else list[float]
         check_facts(facts, {"b": of_b, "H.weight": float, "known_F": float, "known_b": of_b, "least_gap": float,
                             "idle": int, "steps": int, "slope_unit": float | None, "tangent": bool,
-                            "tries": int, "lost": bool})  # fmt: skip
+                            "tries": int, "lost": bool, "anchored.spent": float, "anchored.ratio": float})  # fmt: skip
         check_positive(facts, "slope_unit")
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
         b, known_b = (facts[name] if n_outputs == 1 else np.array(facts[name]) for name in ("b", "known_b"))
@@ -118,6 +125,7 @@ class WorkingSetState:
                 check_array({name: np.array(facts[name])}, name, np.float64, (n_outputs,))
         state = cls(arrays["w"], b, arrays["features"], curvature, facts["tangent"])
         state.past = Past(facts["tries"], facts["lost"])
+        state.gathered = _kept_anchor(arrays, facts, problem.data.n_rows)
         return state, (facts["known_F"], arrays["known"], known_b)
 
     def prune(self, problem: Problem, at: FirstOrder) -> None:
@@ -128,6 +136,18 @@ class WorkingSetState:
         kept = np.isin(W, problem.penalty.whole(W[kept]))
         if np.count_nonzero(kept) < WORTH_PRUNING * len(W):
             self.features, self.curvature = W[kept], self.curvature.only(kept[: len(self.curvature.features)])
+
+
+def _kept_anchor(arrays: dict[str, np.ndarray], facts: dict[str, Any], n_rows: int) -> KeptAnchor:
+    """What a checkpoint has of columns, checked."""
+    features, rows = arrays["anchored.features"], check_array(arrays, "anchored.rows", np.float64, (None,))
+    m, n = (len(features), n_rows) if len(rows) else (0, 0)
+    check_array(arrays, "anchored.rows", np.float64, (n,))
+    products = check_array(arrays, "anchored.products", np.float64, (m, m))
+    if not (rows >= 0.0).all():
+        raise ValueError("the curvature of a row is negative")
+    check_positive(facts, "anchored.ratio")
+    return KeptAnchor(features, rows, products, facts["anchored.spent"], facts["anchored.ratio"])
 
 
 Known = tuple[float, np.ndarray, Any]  # (F, w, b) of a point that steps must not be worse than
