@@ -145,7 +145,7 @@ def _kept_anchor(arrays: dict[str, np.ndarray], facts: dict[str, Any], n_rows: i
     check_array(arrays, "anchored.rows", np.float64, (n,))
     products = check_array(arrays, "anchored.products", np.float64, (m, m))
     if not (rows >= 0.0).all():
-        raise ValueError("the curvature of a row is negative")
+        raise ValueError("the curvatures of rows are not all 0 or more")
     check_positive(facts, "anchored.ratio")
     return KeptAnchor(features, rows, products, facts["anchored.spent"], facts["anchored.ratio"])
 
