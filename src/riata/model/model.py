@@ -28,7 +28,7 @@ from riata.model.model_words import in_a_line, in_lines
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
 
-ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is made of them takes a few MB
+ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 14, 1 << 18  # predicted at a time: what is made of them takes a MB or two
 
 
 @dataclass(frozen=True)
@@ -257,6 +257,8 @@ class Model:
                 source, target, weight=weight, n_features=self.n_features,
                 task=self.task if need_target else "auto", encoding=encoding, need_target=need_target, **reading,
             )  # fmt: skip
+            if encoding is not None and not data.is_summary:
+                check_alike(data, encoding, names)
         elif any(given is not None for given in (target, weight, reading.get("offset"), reading.get("exposure"))):
             raise OptionError("a Dataset brings its own target, weights and offsets: name them to riata.open")
         elif encoding is None or source.is_summary:
@@ -265,8 +267,6 @@ class Model:
             data = with_encoding(source, encoding, self.n_features, names)
         if encoding is None:
             check_plain(data, self.names)
-        elif not data.is_summary:
-            check_alike(data, encoding, names)
         return data
 
     def margins(

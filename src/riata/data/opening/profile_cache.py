@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from riata.data.columns.packed_names import for_json
 from riata.data.formats.source import Source
 from riata.data.opening.column_options import ColumnOptions
 from riata.data.opening.decoded_batches import DecodedBatches
@@ -59,6 +60,8 @@ def _keep(path: Path, profile: Profile) -> None:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         path.parent.chmod(0o700)  # it may have been made by an earlier version
         with replacing(path, private=True) as file:
-            file.write(json.dumps(profile.to_json()).encode())
+            # a piece at a time: as a whole it would be there three times
+            for text in json.JSONEncoder(default=for_json).iterencode(profile.to_json()):
+                file.write(text.encode())
     except OSError as error:
         logger.info("the profile cannot be kept: %s", error)
