@@ -9,7 +9,7 @@ from typing import Any
 from riata import __version__
 from riata.data.columns.packed_names import for_json
 from riata.errors import ModelFileError
-from riata.files import replacing
+from riata.files import replacing, write_text
 from riata.model.model_checks import faults
 from riata.schema import SchemaError
 
@@ -21,8 +21,7 @@ def write_document(content: dict[str, Any], path: str | Path) -> None:
     """Write what a model holds; the file appears complete or not at all."""
     document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
     with replacing(path) as file:
-        for text in _text_of(document):  # as a whole, a model of very many features would take several times its size
-            file.write(text.encode())
+        write_text(file, _text_of(document))  # as a whole, very many features would take several times their size
 
 
 @contextmanager

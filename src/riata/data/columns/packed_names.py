@@ -25,7 +25,7 @@ def for_json(value: Any) -> dict[str, str]:
     if not isinstance(value, NamedBuckets):
         raise TypeError(f"a {type(value).__name__} is no plain value")
     content, offsets = buffers(value.names)
-    text = content[offsets[0] : offsets[-1]].tobytes().decode()
+    text = str(content[offsets[0] : offsets[-1]].data, "utf-8")
     return {"buckets": _packed(value.buckets), "ends": _packed(offsets[1:] - offsets[0]), "text": text}
 
 
