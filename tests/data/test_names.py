@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from riata.data.columns.kept_names import KeptNames
 from riata.data.columns.names import Buckets, Joined, Listed, Numbered
 from riata.data.columns.packed_names import MANY, compact_names, for_json, plain_names
 from riata.data.columns.strings import BucketNames, NamedBuckets, bucket_of, hashes_of
@@ -16,6 +17,8 @@ LISTS = {
     "buckets": (Buckets("c=", 3, NAMED), ["c=UA", "c=#1", "c=#2", "c=DL|AA", "c=#4", "c=#5", "c=#2", "c=#7"]),
     "joined": (Joined([Listed(("a",), "c="), [], ["x"], Numbered("y", 0, 2)]), ["c=a", "x", "y0", "y1"]),
     "none": (Joined([]), []),
+    "kept": (KeptNames(iter(["a", "", "Stra\u00dfe", "a"])), ["a", "", "Stra\u00dfe", "a"]),
+    "none kept": (KeptNames([]), []),
 }
 
 

@@ -11,6 +11,7 @@ import riata
 from riata.data.columns import hashed_names, packed_names
 from riata.data.encoding import Encoding
 from riata.model.saved_model import load_model
+from riata.training import trained as trained_models
 
 KINDS = {
     "levels": {"features": ["level"]},
@@ -57,6 +58,7 @@ def test_names_of_many_buckets_are_narrowed_and_written_as_few_are(rng, tmp_path
     few = trained.to_model()
     monkeypatch.setattr(packed_names, "MANY", 3)
     monkeypatch.setattr(hashed_names, "MANY", 3)
+    monkeypatch.setattr(trained_models, "MANY", 3)
     data = riata.open(rows, "y", **KINDS[kind])
     model = riata.train(data, riata.Spec(k=8)).to_model()
     assert Encoding.from_json(model.encoding) == Encoding.from_json(few.encoding)
@@ -64,6 +66,10 @@ def test_names_of_many_buckets_are_narrowed_and_written_as_few_are(rng, tmp_path
     assert '"ends": "' in (tmp_path / "model.json").read_text()
     for again in (model, load_model(tmp_path / "model.json")):
         assert again.names == few.names
+        assert list(again.indices) == few.indices
+        assert list(again.deviations) == few.deviations
+        assert [name for name, *_ in again.ranked] == [name for name, *_ in few.ranked]
+        assert str(again) == str(few)
         assert again.predict(rows).tolist() == few.predict(rows).tolist()
         assert again.score(data) == few.score(data)
 

@@ -106,6 +106,11 @@ def room_for_moments(n_features: int, memory: int | None) -> bool:
     return memory is None or least_for_vectors(n_features, MOMENTS) <= memory
 
 
+def left_for_rows(memory: int, n_features: int, names: int) -> int:
+    """The budget of rows, beside the names of features and the vectors of a number for each; a quarter at the least."""
+    return max(memory - names - 8 * MOMENTS * n_features, memory // 4)
+
+
 def least_for_vectors(n_features: int, vectors: float) -> float:
     """The least budget that has room for so many vectors of a number for each feature."""
     return 8 * n_features * vectors / SHARE_OF_VECTORS

@@ -117,7 +117,7 @@ SOLVERS = {
         at("stochastic.saga:saga"), "alpha", LASSO | BOUNDED | SWEEPS, 100, vectors=16, stochastic=True, saves=True
     ),
     "hsg-ht": Solver(
-        at("stochastic.hsg_ht:hsg_ht"), "k", AT_MOST_K | BOUNDED | SWEEPS, 50, vectors=18, stochastic=True, saves=True
+        at("stochastic.hsg_ht:hsg_ht"), "k", AT_MOST_K | BOUNDED | SWEEPS, 50, vectors=22, stochastic=True, saves=True
     ),
     "svrg-ht": Solver(
         at("stochastic.svrg_ht:svrg_ht"), "k", AT_MOST_K | BOUNDED | SWEEPS, 20, vectors=24, stochastic=True, saves=True

@@ -38,14 +38,14 @@ from riata.solvers.saved_checks import check_indices, check_set
 from riata.solvers.stochastic.method import MethodMemory, State, Sweep, stochastic
 
 SKETCH_BYTES = 64 << 20  # the budget by default
-METHOD_SHARE = 0.45  # of the budget; the rest is for rows, for names of features, and for code that is loaded late
+# of the budget; the rest is for rows and names, for the scores by which features leave, and for code that is loaded
+METHOD_SHARE = 0.4
 TABLE_SHARE = 0.7  # of that, less the statistics of candidates, for the table; the rest is for buckets
 PIECE_SHARE, LONGEST_PIECE = 0.02, 1024  # rows of a piece: a share of those before it, at most so many
 ROOM_FOR_A_ROW = 64  # places: while so many are free for every row of a piece, it may be longer
 BAR_FACTOR = 0.8  # on the bar at every review
-# in block and ids, and while half of the features leave, in their scores and the order of these; in table (at most
-# four), free and place_of; in waiting and seen
-PLACE_BYTES = 8 * (WIDTH + 1 + 2) + 4 * (4 + 2) + 2
+# in block and ids, in table (at most four), free and place_of, in waiting and seen
+PLACE_BYTES = 8 * (WIDTH + 1) + 4 * (4 + 2) + 2
 BUCKET_BYTES = 8
 
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # of rows: where each begins; places or numbers of features; values
