@@ -3,7 +3,7 @@
 Columns: `y` (a fixed-size list where there are several targets), `weight`, `offset` where rows have one, and the
 matrix: a fixed-size list `X` per row where it is dense, the lists `X.indices` and `X.values` where it is sparse.
 There is one record batch per chunk. Any Arrow reader can open it. Files that `convert` writes also have the encoding
-and the profile, in the metadata of their schema.
+and the profile, in the metadata of their schema; where these are long, compressed.
 """
 
 import json

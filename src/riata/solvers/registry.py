@@ -53,13 +53,15 @@ class Solver:
     finds_alpha: bool = False  # whether it finds an alpha, and scales of the columns, while it learns
     saves: bool = False  # whether it can save its state after a pass; those with a `method` can after a chunk
     vectors: int = field(kw_only=True)  # of a number for each feature, held at once: `torture.widths` (in tests) tells
-    vectors_of_stream: int = 4  # the same where rows are learnt as they come, of those with a `method`
+    vectors_of_stream: int = 0  # the same where rows are learnt as they come, of those with a `method`
     width_free: bool = False  # whether its memory does not depend on the number of features
     shared_out: bool = False  # whether workers of a cluster can learn parts of the rows, though it is stochastic
     method: Callable[[Any], Method] | None = None  # from a penalty, for learning from a stream
 
 
-def by_steps(module: str, method: str, takes: str, needs: frozenset[str], *strengths: str, vectors: int = 16) -> Solver:
+def by_steps(
+    module: str, method: str, takes: str, needs: frozenset[str], *strengths: str, vectors: int = 16, of_stream: int = 4
+) -> Solver:
     """A solver that makes passes of a `Method`, of these strengths of a penalty; the module is named as the solver."""
     make = at(f"{module}:{method}")
 
@@ -68,7 +70,10 @@ def by_steps(module: str, method: str, takes: str, needs: frozenset[str], *stren
         return made
 
     solver = at(f"{module}:{module.rpartition('.')[2]}")
-    return Solver(solver, takes, needs | SWEEPS, 20, vectors=vectors, stochastic=True, method=method_of)
+    return Solver(
+        solver, takes, needs | SWEEPS, 20, vectors=vectors, vectors_of_stream=of_stream, stochastic=True,
+        method=method_of,
+    )  # fmt: skip
 
 
 SOLVERS = {
@@ -83,8 +88,8 @@ SOLVERS = {
     "cd": Solver(at("convex.cd:cd"), "alpha", ELASTIC_NET | BOUNDED | SWEEPS, 10_000, vectors=16),
     "subgradient": by_steps("stochastic.subgradient", "Subgradient", "alpha", LASSO | BOUNDED, "l1"),
     "fobos": by_steps("stochastic.fobos", "Fobos", "alpha", ELASTIC_NET | BOUNDED, "l1", "l2"),
-    "ftrl": by_steps("online.ftrl", "Ftrl", "alpha", ELASTIC_NET, "l1", "l2"),
-    "rda": by_steps("online.rda", "Rda", "alpha", ELASTIC_NET | BOUNDED, "l1", "l2"),
+    "ftrl": by_steps("online.ftrl", "Ftrl", "alpha", ELASTIC_NET, "l1", "l2", vectors=18, of_stream=6),
+    "rda": by_steps("online.rda", "Rda", "alpha", ELASTIC_NET | BOUNDED, "l1", "l2", of_stream=6),
     "truncated": by_steps("online.truncated", "Truncated", "alpha", LASSO | BOUNDED, "l1"),
     "online": Solver(
         at("online.online:online"),
@@ -92,7 +97,7 @@ SOLVERS = {
         ONLINE,
         1,
         vectors=23,
-        vectors_of_stream=12,
+        vectors_of_stream=16,
         stochastic=True,
         finds_alpha=True,
         shared_out=True,
