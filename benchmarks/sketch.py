@@ -18,6 +18,7 @@ from online import imdb, tf_idf
 from riata.data.in_memory import InMemory
 from riata.matrices.host import as_matrix
 from riata.solvers.online.online import Online
+from riata.solvers.online.sketch import METHOD_SHARE
 from riata.training.fitting import fit
 from riata.training.spec import Spec
 
@@ -57,7 +58,7 @@ def compare(name, train, test, seeds):
     """A row of the table."""
     d = train[0].shape[1]
     dense_bytes = sum(array.nbytes for array in Online(k=K).memory(d).values())
-    memory = 2 * (dense_bytes // SHARE)  # half of the budget is for rows
+    memory = int(dense_bytes / SHARE / METHOD_SHARE)  # the rest of the budget is for rows
     dense = [learned(train, test, solver="online", seed=seed) for seed in range(seeds)]
     small = [learned(train, test, solver="sketch", seed=seed, memory=memory) for seed in range(seeds)]
     found = [len(a & b) for (a, _), (b, _) in zip(dense, small, strict=True)]

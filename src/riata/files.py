@@ -5,7 +5,7 @@ import io
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,6 +17,7 @@ from riata.machine import file_mode_mask, file_without_name, lock, still_locked
 
 NOWHERE = Path(os.devnull) / "riata"  # a folder that can be neither read nor made, which every cache must live with
 TEMPORARY = ".riata-", ".part"  # how names of files that are not yet whole begin and end
+LETTERS_AT_ONCE = 1 << 20  # of a text that is written
 
 
 def cache_folder() -> Path:
@@ -61,6 +62,13 @@ def replacing(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def write_text(file: BinaryIO, pieces: Iterable[str]) -> None:
+    """Write pieces of a text, of which no second copy is made as a whole, nor of a long one."""
+    for text in pieces:
+        for start in range(0, len(text), LETTERS_AT_ONCE):
+            file.write(text[start : start + LETTERS_AT_ONCE].encode())
 
 
 class _Output(io.FileIO):

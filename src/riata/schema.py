@@ -48,6 +48,8 @@ def checked(kind: Any, value: Any, where: str, finite: bool = True) -> Any:
         if all(_is_plainly(inner[0], item, finite) for item in value):
             return origin(value)
         return origin(checked(inner[0], item, f"an item of {where}", finite) for item in value)
+    elif origin is Mapping and isinstance(value, Mapping) and not isinstance(value, dict):
+        return value  # no JSON: it was made here
     elif origin in (dict, Mapping) and isinstance(value, dict):
         if all(_is_plainly(inner[1], item, finite) for item in value.values()):
             return dict(value)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from catalogue import frame_of_everything
 from numpy.testing import assert_allclose
 
+from riata.data import encoded_file
 from riata.data.encoding import Encoding
 from riata.data.opening import profile_cache as profiles
 from riata.data.opening.convert import convert
@@ -20,6 +21,7 @@ from riata.data.opening.open import open_data
 from riata.data.out_of_core import OutOfCore
 from riata.data.read_ahead import ahead
 from riata.data.row_events import watching
+from riata.errors import DataError
 
 
 def test_a_profile_is_made_once_per_content_and_question(tmp_path, rng, monkeypatch):
@@ -84,6 +86,28 @@ def test_a_converted_file_holds_the_same_rows(tmp_path, rng, columns, request):
     with pa.ipc.open_file(pa.memory_map(str(tmp_path / "rows.arrow"))) as reader:  # any Arrow reader can open it
         assert reader.schema.names[:2] == ["y", "weight"]
         assert Encoding.from_json(json.loads(reader.schema.metadata[b"riata"])["encoding"]) == data.encoding
+
+
+def test_an_encoding_of_much_text_is_compressed_in_a_converted_file(tmp_path, rng, monkeypatch):
+    """Every view of the file has a copy of it."""
+    data = open_data(frame_of_everything(rng)[["number", "carrier", "y"]], "y")
+    convert(data, tmp_path / "plain.arrow")
+    monkeypatch.setattr(encoded_file, "MOST_PLAIN", 100)
+    convert(data, tmp_path / "packed.arrow")
+    plain, packed = (pa.ipc.open_file(tmp_path / f"{name}.arrow").read_all() for name in ("plain", "packed"))
+    assert packed.equals(plain)
+    entry = packed.schema.metadata[b"riata"]
+    assert len(entry) < len(plain.schema.metadata[b"riata"])
+    again = open_data(str(tmp_path / "packed.arrow"))
+    assert again.encoding == data.encoding
+    damage = {"too long": entry[:4] + b"\xff" + entry[5:], "cut": entry[:-9], "no size": entry[:9], "none": entry[:12]}
+    damage["more than memory"] = entry[:10] + b"\x01" + entry[11:]
+    for name, wrong in damage.items():
+        path = tmp_path / f"{name}.arrow"
+        with pa.ipc.new_file(path, packed.schema.with_metadata({b"riata": wrong})) as writer:
+            writer.write_table(packed.replace_schema_metadata({b"riata": wrong}))
+        with pytest.raises(DataError, match=r"TB, more than the budget" if "memory" in name else "is damaged"):
+            open_data(str(path))
 
 
 CHILD = """

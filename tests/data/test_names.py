@@ -4,8 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from riata.data.columns.kept_names import KeptNames
 from riata.data.columns.names import Buckets, Joined, Listed, Numbered
-from riata.data.columns.packed_names import MANY, compact_names, plain_names
+from riata.data.columns.packed_names import MANY, compact_names, for_json, plain_names
 from riata.data.columns.strings import BucketNames, NamedBuckets, bucket_of, hashes_of
 from riata.schema import SchemaError
 
@@ -16,6 +17,8 @@ LISTS = {
     "buckets": (Buckets("c=", 3, NAMED), ["c=UA", "c=#1", "c=#2", "c=DL|AA", "c=#4", "c=#5", "c=#2", "c=#7"]),
     "joined": (Joined([Listed(("a",), "c="), [], ["x"], Numbered("y", 0, 2)]), ["c=a", "x", "y0", "y1"]),
     "none": (Joined([]), []),
+    "kept": (KeptNames(iter(["a", "", "Stra\u00dfe", "a"])), ["a", "", "Stra\u00dfe", "a"]),
+    "none kept": (KeptNames([]), []),
 }
 
 
@@ -69,8 +72,20 @@ def test_many_names_from_a_file_are_kept_in_less_memory():
         assert compact_names(few_or_odd) is few_or_odd
 
 
+@pytest.mark.parametrize("wanted", [0, 1, 1000, MANY])
+def test_many_names_are_narrowed_as_few_are(rng, wanted):
+    """To those that are asked for, whatever else is: by hashes in place of a look at each."""
+    named = compact_names({str(3 * i): f"level {i}|other {i}" for i in range(MANY)})
+    chosen = np.sort(rng.choice(MANY, wanted, replace=False))
+    names = [f"c=level {i}|other {i}" for i in rng.permutation(chosen)]
+    narrowed = named.among([*names, "c=none of them", "level 0|other 0"], "c=")
+    assert narrowed == {str(3 * i): f"level {i}|other {i}" for i in chosen.tolist()}
+    assert narrowed == named.among(iter(names), "c=")
+    assert (narrowed == named) == (wanted == MANY)
+
+
 def packed_names():
-    return plain_names(compact_names({str(3 * i): f"Stra\u00dfe {i}" * (i > 0) for i in range(MANY)}))
+    return for_json(compact_names({str(3 * i): f"Stra\u00dfe {i}" * (i > 0) for i in range(MANY)}))
 
 
 def test_many_names_go_through_a_file_packed():
@@ -83,7 +98,11 @@ def test_many_names_go_through_a_file_packed():
         "Stra\u00dfe 1",
         f"Stra\u00dfe {MANY - 1}",
     ]
-    assert plain_names(found) == plain
+    assert for_json(found) == plain
+    assert plain_names(found) is found
+    assert compact_names(found) is found
+    with pytest.raises(TypeError, match="a set is no plain value"):
+        for_json({1})
 
 
 DAMAGE = {

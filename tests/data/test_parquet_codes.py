@@ -6,6 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import riata
+from riata.data.formats.files import find_files
+from riata.data.formats.parquet import Parquet
 
 N = 150_000  # enough for batches of which codes pay
 WORDS = np.array(["the cat sat on a mat today", "a dog ran over the green hill", "birds sing in the tall old tree"])
@@ -49,3 +51,15 @@ def test_within_a_budget_too(tmp_path):
     assert coded.n_chunks > 1
     np.testing.assert_allclose(coded.moments.mean, plain.moments.mean, rtol=1e-12)
     np.testing.assert_allclose(coded.moments.cross, plain.moments.cross, rtol=1e-9, atol=1e-9)
+
+
+def test_strings_that_no_two_rows_share_are_read_as_they_are(tmp_path):
+    """A dictionary would be one more copy of them."""
+    n = 20_000
+    table = pa.table({"person": [f"a-long-name-{i}" for i in range(n)], "town": [f"town {i % 300}" for i in range(n)]})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    rows = Parquet(find_files(str(tmp_path / "rows.parquet")))
+    rows.as_codes()
+    batch = next(iter(rows.batches(["person", "town"], n)))
+    assert [pa.types.is_dictionary(column.type) for column in batch.columns] == [False, True]
+    assert batch.column("person").to_pylist() == table["person"].to_pylist()

@@ -8,7 +8,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import riata
+from riata.data.columns import hashed_names, packed_names
+from riata.data.encoding import Encoding
 from riata.model.saved_model import load_model
+from riata.training import trained as trained_models
 
 KINDS = {
     "levels": {"features": ["level"]},
@@ -46,6 +49,29 @@ def test_it_predicts_as_with_all_levels(rng, tmp_path, kind):
     expected = dense[:, trained.support] @ trained.coef[0, trained.support] + trained.intercept[0]
     assert_allclose(model.predict(others), expected, rtol=1e-9)
     assert_allclose(model.predict(data), trained.to_model().predict(data), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["hashed levels", "hashed words", "a hashed cross"])
+def test_names_of_many_buckets_are_narrowed_and_written_as_few_are(rng, tmp_path, monkeypatch, kind):
+    rows = table(rng, 1500)
+    trained = riata.train(riata.open(rows, "y", **KINDS[kind]), riata.Spec(k=8))
+    few = trained.to_model()
+    monkeypatch.setattr(packed_names, "MANY", 3)
+    monkeypatch.setattr(hashed_names, "MANY", 3)
+    monkeypatch.setattr(trained_models, "MANY", 3)
+    data = riata.open(rows, "y", **KINDS[kind])
+    model = riata.train(data, riata.Spec(k=8)).to_model()
+    assert Encoding.from_json(model.encoding) == Encoding.from_json(few.encoding)
+    model.save(tmp_path / "model.json")
+    assert '"ends": "' in (tmp_path / "model.json").read_text()
+    for again in (model, load_model(tmp_path / "model.json")):
+        assert again.names == few.names
+        assert list(again.indices) == few.indices
+        assert list(again.deviations) == few.deviations
+        assert [name for name, *_ in again.ranked] == [name for name, *_ in few.ranked]
+        assert str(again) == str(few)
+        assert again.predict(rows).tolist() == few.predict(rows).tolist()
+        assert again.score(data) == few.score(data)
 
 
 def others_batch(others, data):

@@ -70,7 +70,12 @@ def measure(case: Case, files: Files, budgets_mb: Sequence[int] = BUDGETS_MB) ->
 
 def measure_forked(case: Case, files: Files, budgets_mb: Sequence[int] = BUDGETS_MB) -> list[Measured]:
     """The same in a process that has this one's modules, which takes longer to load than many a fit."""
-    commands, said = _commands(case, files, budgets_mb), files.folder / f"said-{os.getpid()}"
+    return run_forked(_commands(case, files, budgets_mb), files.folder)
+
+
+def run_forked(commands: list[list[str]], folder: Path) -> list[Measured]:
+    """What comes of commands that run one after the other in a fork of this process, but for the first."""
+    said = folder / f"said-{os.getpid()}"
     child = multiprocessing.get_context("fork").Process(target=_forked, args=(commands, said))
     child.start()
     child.join(STUCK_SECONDS)

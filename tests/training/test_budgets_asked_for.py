@@ -8,6 +8,8 @@ import pytest
 
 import riata
 from riata.errors import OptionError
+from riata.solvers.registry import SOLVERS
+from riata.training.checks import check_width
 
 GROUPS = [j // 5 for j in range(220)]
 FITS = {
@@ -57,3 +59,44 @@ def test_crosses(rng, tmp_path):
         riata.SparseRegressor(k=40).fit(rows)
 
     fit(asked_for(refused(fit, "1MB")))
+
+
+@pytest.mark.parametrize("solver", [name for name, one in SOLVERS.items() if not one.width_free])
+def test_more_features_than_there_is_room_for(tmp_path, solver):
+    """Before anything is read: with what the sentence asks for the same number of features is let."""
+    (tmp_path / "rows.svm").write_text("1 1:1\n2 2:3\n3 1:1 2:1\n", encoding="utf-8")
+    strength = {"k": 1} if "k" in SOLVERS[solver].takes.split(" or ") else {"alpha": 0.1}
+    spec = riata.Spec(solver=solver, **strength)
+    room = int(0.75 * 64e6 / 8 / SOLVERS[solver].vectors)
+
+    def check(memory, n_features):
+        rows = riata.open(tmp_path / "rows.svm", memory=memory, task="regression", n_features=n_features)
+        check_width(rows, spec)
+        assert not rows.wide  # or else moments would be found in another pass than those of the target
+        return rows
+
+    assert check("64MB", room).passes == 0
+    sentence = refused(lambda memory: check(memory, room + 100_000), "64MB")
+    check(re.findall(r"need at least (\S+ MB)", sentence)[0], room + 100_000)
+
+
+def test_features_of_a_stream_take_less(tmp_path):
+    """No moments are found of them."""
+    lines = [b"1 1:1 900000:1\n", b"2 2:3\n"] * 20
+    (tmp_path / "rows.svm").write_bytes(b"".join(lines))
+    spec = riata.Spec(solver="online", alpha=0.1)
+    refused(
+        lambda memory: check_width(riata.open(tmp_path / "rows.svm", memory=memory, task="regression"), spec), "160MB"
+    )
+    streamed = riata.open(tmp_path / "rows.svm", memory="160MB", task="regression", one_pass=True)
+    check_width(streamed, spec)
+    assert riata.train(streamed, spec).n_features == 900_000
+
+
+def test_sketch_finds_no_moments_of_more_features_than_there_is_room_for(tmp_path):
+    (tmp_path / "rows.svm").write_text("1 1:1\n2 2:3\n3 1:1 900000:1\n" * 20, encoding="utf-8")
+    rows = riata.open(tmp_path / "rows.svm", memory="64MB", task="regression")
+    assert rows.wide
+    trained = riata.train(rows, riata.Spec(solver="sketch", k=1))
+    assert rows._moments is None
+    assert trained.support.tolist() == [899_999]

@@ -25,6 +25,7 @@ from riata.visible_text import visible
 @json_option
 def profile(data: str, as_json: bool, **options: Any) -> None:
     """Show what the columns of DATA are, and which features they become: one pass."""
+    from riata.data.columns.packed_names import for_json
     from riata.engines.open import open_data
     from riata.reporting.terminal.data_tables import show_profile
     from riata.training.progress import row_progress
@@ -36,7 +37,7 @@ def profile(data: str, as_json: bool, **options: Any) -> None:
             "a profile tells of the columns of a table, and this is an array without names: fit it as it is"
         )
     if as_json:
-        click.echo(json.dumps(rows.profile.to_json()))
+        click.echo(json.dumps(rows.profile.to_json(), default=for_json))
     else:
         show_profile(data, rows)
         named = [] if options["target"] else ["--target", "COLUMN"]

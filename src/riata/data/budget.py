@@ -22,6 +22,8 @@ LARGEST_CHUNK = 64 << 20  # larger chunks save nothing
 LARGEST_BLOCK = 4 << 20  # of a file read at once
 BLOCKS_TOGETHER = 4  # in which Arrow parses that much; their rows are joined, as a batch of few costs as much
 LOOK_COLUMN, TEXT_COLUMN = 7_500, 25_000  # bytes of a column of a text file: for a first look at it, and to read it
+MOMENTS = 14  # vectors of a number for each feature, while the moments of two chunks are made and added to the others
+SHARE_OF_VECTORS = 0.75  # for numbers of features; the rest is for rows, and for what is made of them
 MOST_WORDS_COUNTED, WORD_BYTES = 800_000, 128  # of a column of text, at a time; what one takes while it is counted
 
 
@@ -97,6 +99,21 @@ def check_width(what: str, need: float, memory: int, otherwise: str) -> None:
             f"{what} takes about {in_words(need)}, more than the budget of {in_words(memory)}: give it more memory, "
             f"name fewer columns, or {otherwise}"
         )
+
+
+def room_for_moments(n_features: int, memory: int | None) -> bool:
+    """Whether the moments of so many columns can be found within the memory, where there is a limit."""
+    return memory is None or least_for_vectors(n_features, MOMENTS) <= memory
+
+
+def left_for_rows(memory: int, n_features: int, names: int) -> int:
+    """The budget of rows, beside the names of features and the vectors of a number for each; a quarter at the least."""
+    return max(memory - names - 8 * MOMENTS * n_features, memory // 4)
+
+
+def least_for_vectors(n_features: int, vectors: float) -> float:
+    """The least budget that has room for so many vectors of a number for each feature."""
+    return 8 * n_features * vectors / SHARE_OF_VECTORS
 
 
 def words_counted(memory: int) -> int:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import numpy as np
 
 from riata.arrays import Array, to_host
+from riata.data.budget import room_for_moments
 from riata.data.chunk import Chunk, added, targets_alone
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
@@ -180,7 +181,7 @@ class Dataset(ABC):
     @property
     def wide(self) -> bool:
         """Whether there are so many features that no vector over all of them should be made."""
-        return self.n_features > WIDE
+        return self.n_features > WIDE or not room_for_moments(self.n_features, self.memory)
 
     @property
     def n_observed(self) -> int:

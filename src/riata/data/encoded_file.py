@@ -3,10 +3,12 @@
 Columns: `y` (a fixed-size list where there are several targets), `weight`, `offset` where rows have one, and the
 matrix: a fixed-size list `X` per row where it is dense, the lists `X.indices` and `X.values` where it is sparse.
 There is one record batch per chunk. Any Arrow reader can open it. Files that `convert` writes also have the encoding
-and the profile, in the metadata of their schema.
+and the profile, in the metadata of their schema; where these are long, compressed.
 """
 
 import json
+import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
@@ -15,6 +17,7 @@ import pyarrow as pa
 
 from riata.data.chunk import Chunk
 from riata.data.columns.arrow_values import values_of
+from riata.data.columns.packed_names import for_json
 from riata.data.encoded_checks import check_encoded, numbers_of, read_encoded
 from riata.data.formats.held_file import HeldFile, View
 from riata.data.formats.source import DENSE, INDICES, OFFSET, TARGET, VALUES, WEIGHT
@@ -24,6 +27,8 @@ from riata.schema import checked
 from riata.scipy_later import sparse as sp
 
 META = b"riata"
+PACKED = struct.Struct("<4sQ")  # what a compressed entry begins with: a mark, and how many bytes it was made of
+MARK, MOST_PLAIN = b"zlib", 1 << 20  # bytes: every view of the file has a copy of what is in its schema
 
 
 def to_batch(chunk: Chunk) -> pa.RecordBatch:
@@ -56,7 +61,7 @@ def write_chunks(handle: IO[bytes], chunks: Iterable[Chunk], meta: dict[str, Any
         for chunk in chunks:
             batch = to_batch(chunk)
             if writer is None:
-                schema = batch.schema.with_metadata({META: json.dumps(meta).encode()} if meta else None)
+                schema = batch.schema.with_metadata({META: _packed(meta)} if meta else None)
                 writer = pa.ipc.new_file(pa.PythonFile(handle, "w"), schema)
             writer.write_batch(batch)
             yield chunk
@@ -64,6 +69,27 @@ def write_chunks(handle: IO[bytes], chunks: Iterable[Chunk], meta: dict[str, Any
         if writer is not None:
             writer.close()
             handle.flush()
+
+
+def _packed(meta: dict[str, Any]) -> bytes:
+    """The encoding and the profile as the schema of a file has them: JSON, compressed if there is much of it."""
+    plain = json.dumps(meta, default=for_json).encode()
+    return plain if len(plain) <= MOST_PLAIN else PACKED.pack(MARK, len(plain)) + zlib.compress(plain, 1)
+
+
+def _unpacked(entry: bytes) -> bytes:
+    """The JSON in an entry of a schema; not more of it than the entry says."""
+    n_bytes = _unpacked_bytes(entry)
+    if not entry.startswith(MARK):
+        return entry
+    plain = zlib.decompressobj().decompress(memoryview(entry)[PACKED.size :], max(n_bytes, 1))
+    if len(plain) != n_bytes:
+        raise ValueError("its metadata is not as long as it says")
+    return plain
+
+
+def _unpacked_bytes(entry: bytes) -> int:
+    return int(PACKED.unpack_from(entry)[1]) if entry.startswith(MARK) else len(entry)
 
 
 class EncodedRows:
@@ -90,9 +116,19 @@ class EncodedRows:
         self._keep = view.content is not None and view.content.size <= keep_bytes
         self.let_go()
 
+    @property
+    def _entry(self) -> bytes:
+        entry: bytes = (self._file.view.reader.schema.metadata or {}).get(META, b"{}")
+        return entry
+
+    @property
+    def meta_bytes(self) -> int:
+        """How long the encoding and the profile of a converted file are, as it says."""
+        return _unpacked_bytes(self._entry)
+
     def meta(self) -> Any:
         """The encoding and the profile of a converted file, which may have a name for each of many features."""
-        meta = json.loads((self._file.view.reader.schema.metadata or {}).get(META, b"{}"))
+        meta = json.loads(_unpacked(self._entry))
         return checked(dict[str, Any], meta, "its metadata")
 
     def chunk(self, i: int) -> Chunk:

@@ -44,6 +44,7 @@ KINDS: dict[str, Any] = {
 MATRICES = (Dense.kind, Sparse.kind)
 SPARSE_BELOW = 0.2  # density at which skipping zeros beats the speed of dense products
 INDEX_BYTES = 4
+HASHED_ENTRY_BYTES = 8 * 6  # a number, and all that its name is found by: number, value, hash, beginning, end
 NAME_BYTES = 80  # of the name of a feature
 
 
@@ -101,9 +102,8 @@ class Encoding:
     def row_bytes(self) -> float:
         """The approximate size of an encoded row in memory."""
         item = np.dtype(self.dtype).itemsize
-        numbers = (
-            self.nonzeros * (item + (8 if self.hashed else INDEX_BYTES)) + 8 if self.sparse else self.n_features * item
-        )
+        entry = item + (HASHED_ENTRY_BYTES if self.hashed else INDEX_BYTES)
+        numbers = self.nonzeros * entry + 8 if self.sparse else self.n_features * item
         n_targets = 1 if self.target is None else len(self.target.numbers)
         return numbers + 8 * (n_targets + 1) + (8 if self.offset else 0)  # target, weight and offset
 

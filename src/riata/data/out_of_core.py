@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
-from riata.data.budget import chunk_bytes, in_memory_bytes, in_words, wide_chunk_bytes
+from riata.data.budget import chunk_bytes, in_memory_bytes, in_words, left_for_rows, wide_chunk_bytes
 from riata.data.chunk import Chunk, added, copied, targets_alone
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
@@ -50,7 +50,10 @@ class OutOfCore(Dataset):
         self._decoded: DecodedBatches | None = None  # all batches of an earlier pass
         # a dense matrix, in which the first pass has seen only finite numbers, needs no encoding
         self._needs_no_encoding = self._encoding.is_matrix and bool(profile.columns)
-        most = chunk_bytes(memory)
+        left = memory
+        if not self._encoding.hashed:
+            left = left_for_rows(memory, self.n_features, self._encoding.names_bytes)
+        most = chunk_bytes(left)
         if self._needs_no_encoding and source.fast:
             most = max(most, wide_chunk_bytes(memory, self.n_features))
         self.chunk_rows = int(max(1, most // per_row))

@@ -19,6 +19,7 @@ from zipfile import ZipFile, is_zipfile
 import numpy as np
 
 from riata.data.budget import in_words
+from riata.data.columns.packed_names import for_json
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.folds import FoldPlan, Folds, by_position
@@ -126,7 +127,7 @@ class Statistics:
             parts |= {"learns": plan.learns, "scores": plan.scores, "folds": json.dumps(plan.used.to_json())}
             parts |= {} if plan.values is None else {"fold_values": np.array(plan.values, dtype=np.int64)}
         if self.encoding is not None:
-            parts["encoding"] = json.dumps(self.encoding.to_json())
+            parts["encoding"] = json.dumps(self.encoding.to_json(), default=for_json)
         with replacing(path) as file:
             np.savez(file, **parts)
 

@@ -28,9 +28,13 @@ def columns_of_features(model: "Model", n_columns: int, feature_names: Sequence[
         find = feature_names.find
     else:
         find = {name: j for j, name in enumerate(feature_names)}.get
-    places = {name: find(name) for name in model.names}
-    missing = [name for name, place in places.items() if place is None]
-    if missing:
+    places = np.full(len(model.names), -1, dtype=np.intp)
+    for i, (name, column) in enumerate(zip(model.names, model.indices, strict=True)):
+        # mostly it is where it was, and of very many names to find one takes longer than to look at it
+        place = column if column < len(feature_names) and feature_names[column] == name else find(name)
+        places[i] = -1 if place is None else place
+    missing = np.flatnonzero(places < 0)
+    if len(missing):
         others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise DataError(f"the data has no column {missing[0]!r}{others}, which the model needs")
-    return np.array([places[name] for name in model.names], dtype=np.intp)
+        raise DataError(f"the data has no column {model.names[missing[0]]!r}{others}, which the model needs")
+    return places

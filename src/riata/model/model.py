@@ -26,9 +26,10 @@ from riata.model.hazard import BaselineHazard, given_strata
 from riata.model.model_file import write_document
 from riata.model.model_words import in_a_line, in_lines
 from riata.model.quality import quality
+from riata.model.ranked import Ranked
 from riata.model.training_facts import TrainingFacts
 
-ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is made of them takes a few MB
+ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 14, 1 << 18  # predicted at a time: what is made of them takes a MB or two
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,10 @@ class Model:
     objective: str
     classes: list[Any] | None
     n_features: int
-    names: list[str]
-    indices: list[int]
+    names: Sequence[str]
+    indices: Sequence[int]
     coef: np.ndarray
-    deviations: list[float]
+    deviations: Sequence[float]
     intercept: np.ndarray
     normalize: str | None = None
     encoding: dict[str, Any] | None = None
@@ -177,11 +178,9 @@ class Model:
         return [self._encoded_target["column"], *self._encoded_target["others"]] if self._encoded_target else None
 
     @property
-    def ranked(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    def ranked(self) -> Ranked:
         """Chosen features with coefficients and effects (of one standard deviation), the largest effect first."""
-        effect = self.coef * np.asarray(self.deviations)
-        order = np.argsort(-np.abs(effect).max(axis=0, initial=0.0), kind="stable")
-        return [(self.names[j], self.coef[:, j], effect[:, j]) for j in order]
+        return Ranked(self.names, self.coef, self.deviations)
 
     @property
     def offset(self) -> Offset | None:
@@ -257,6 +256,8 @@ class Model:
                 source, target, weight=weight, n_features=self.n_features,
                 task=self.task if need_target else "auto", encoding=encoding, need_target=need_target, **reading,
             )  # fmt: skip
+            if encoding is not None and not data.is_summary:
+                check_alike(data, encoding, names)
         elif any(given is not None for given in (target, weight, reading.get("offset"), reading.get("exposure"))):
             raise OptionError("a Dataset brings its own target, weights and offsets: name them to riata.open")
         elif encoding is None or source.is_summary:
@@ -265,8 +266,6 @@ class Model:
             data = with_encoding(source, encoding, self.n_features, names)
         if encoding is None:
             check_plain(data, self.names)
-        elif not data.is_summary:
-            check_alike(data, encoding, names)
         return data
 
     def margins(

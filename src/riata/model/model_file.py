@@ -1,26 +1,27 @@
 """The file of a model: JSON that a person can read, checked as a whole before anything is made of it."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from riata import __version__
+from riata.data.columns.packed_names import for_json
 from riata.errors import ModelFileError
-from riata.files import replacing
+from riata.files import replacing, write_text
 from riata.model.model_checks import faults
 from riata.schema import SchemaError
 
 FORMAT, VERSION = "riata-model", 1
+JSON = json.JSONEncoder(allow_nan=False, default=for_json)
 
 
 def write_document(content: dict[str, Any], path: str | Path) -> None:
     """Write what a model holds; the file appears complete or not at all."""
     document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
     with replacing(path) as file:
-        for text in _text_of(document):  # as a whole, a model of very many features would take several times its size
-            file.write(text.encode())
+        write_text(file, _text_of(document))  # as a whole, very many features would take several times their size
 
 
 @contextmanager
@@ -56,11 +57,11 @@ def _text_of(document: dict[str, Any]) -> Iterator[str]:
     for number, (key, value) in enumerate(document.items()):
         yield f"{',' if number else '{'}\n {json.dumps(key)}: "
         if key == "features":
-            yield from _in_lines(value)
+            yield from _in_lines(value, lambda feature: [JSON.encode(feature)])
         elif key == "encoding" and value:
             others = {name: one for name, one in value.items() if name != "encoders"}
             yield f'{json.dumps(others, allow_nan=False)[:-1]}, "encoders": '
-            yield from _in_lines(value["encoders"])
+            yield from _in_lines(value["encoders"], JSON.iterencode)  # one may have very many names
             yield "}"
         elif key == "training":
             yield json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
@@ -69,8 +70,9 @@ def _text_of(document: dict[str, Any]) -> Iterator[str]:
     yield "\n}\n"
 
 
-def _in_lines(items: Iterable[Any]) -> Iterator[str]:
+def _in_lines(items: Iterable[Any], write: Callable[[Any], Iterable[str]]) -> Iterator[str]:
     number = -1
     for number, item in enumerate(items):
-        yield f"{',' if number else '['}\n  {json.dumps(item, allow_nan=False)}"
+        yield ",\n  " if number else "[\n  "
+        yield from write(item)
     yield "[]" if number < 0 else "\n ]"

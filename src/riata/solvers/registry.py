@@ -4,7 +4,7 @@ Their code is imported when one is started: nobody waits for the loops of solver
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -52,12 +52,16 @@ class Solver:
     stochastic: bool = False  # whether it uses the options batch, step, order and seed
     finds_alpha: bool = False  # whether it finds an alpha, and scales of the columns, while it learns
     saves: bool = False  # whether it can save its state after a pass; those with a `method` can after a chunk
+    vectors: int = field(kw_only=True)  # of a number for each feature, held at once: `torture.widths` (in tests) tells
+    vectors_of_stream: int = 0  # the same where rows are learnt as they come, of those with a `method`
     width_free: bool = False  # whether its memory does not depend on the number of features
     shared_out: bool = False  # whether workers of a cluster can learn parts of the rows, though it is stochastic
     method: Callable[[Any], Method] | None = None  # from a penalty, for learning from a stream
 
 
-def by_steps(module: str, method: str, takes: str, needs: frozenset[str], *strengths: str) -> Solver:
+def by_steps(
+    module: str, method: str, takes: str, needs: frozenset[str], *strengths: str, vectors: int = 16, of_stream: int = 4
+) -> Solver:
     """A solver that makes passes of a `Method`, of these strengths of a penalty; the module is named as the solver."""
     make = at(f"{module}:{method}")
 
@@ -66,7 +70,10 @@ def by_steps(module: str, method: str, takes: str, needs: frozenset[str], *stren
         return made
 
     solver = at(f"{module}:{module.rpartition('.')[2]}")
-    return Solver(solver, takes, needs | SWEEPS, 20, stochastic=True, method=method_of)
+    return Solver(
+        solver, takes, needs | SWEEPS, 20, vectors=vectors, vectors_of_stream=of_stream, stochastic=True,
+        method=method_of,
+    )  # fmt: skip
 
 
 SOLVERS = {
@@ -75,19 +82,22 @@ SOLVERS = {
         "alpha",
         WORKING_SET,
         100,
+        vectors=18,
         saves=True,
     ),
-    "cd": Solver(at("convex.cd:cd"), "alpha", ELASTIC_NET | BOUNDED | SWEEPS, 10_000),
+    "cd": Solver(at("convex.cd:cd"), "alpha", ELASTIC_NET | BOUNDED | SWEEPS, 10_000, vectors=16),
     "subgradient": by_steps("stochastic.subgradient", "Subgradient", "alpha", LASSO | BOUNDED, "l1"),
     "fobos": by_steps("stochastic.fobos", "Fobos", "alpha", ELASTIC_NET | BOUNDED, "l1", "l2"),
-    "ftrl": by_steps("online.ftrl", "Ftrl", "alpha", ELASTIC_NET, "l1", "l2"),
-    "rda": by_steps("online.rda", "Rda", "alpha", ELASTIC_NET | BOUNDED, "l1", "l2"),
+    "ftrl": by_steps("online.ftrl", "Ftrl", "alpha", ELASTIC_NET, "l1", "l2", vectors=18, of_stream=6),
+    "rda": by_steps("online.rda", "Rda", "alpha", ELASTIC_NET | BOUNDED, "l1", "l2", of_stream=6),
     "truncated": by_steps("online.truncated", "Truncated", "alpha", LASSO | BOUNDED, "l1"),
     "online": Solver(
         at("online.online:online"),
         "alpha or k",
         ONLINE,
         1,
+        vectors=23,
+        vectors_of_stream=16,
         stochastic=True,
         finds_alpha=True,
         shared_out=True,
@@ -98,26 +108,33 @@ SOLVERS = {
         "k",
         AT_MOST_K | SWEEPS,
         1,
+        vectors=0,
         stochastic=True,
         finds_alpha=True,
         width_free=True,
         shared_out=True,
         method=lambda penalty: at("online.sketch:Sketch")(k=penalty.k),
     ),
-    "svrg": Solver(at("stochastic.svrg:svrg"), "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
-    "saga": Solver(at("stochastic.saga:saga"), "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
+    "svrg": Solver(
+        at("stochastic.svrg:svrg"), "alpha", LASSO | BOUNDED | SWEEPS, 100, vectors=24, stochastic=True, saves=True
+    ),
+    "saga": Solver(
+        at("stochastic.saga:saga"), "alpha", LASSO | BOUNDED | SWEEPS, 100, vectors=16, stochastic=True, saves=True
+    ),
     "hsg-ht": Solver(
-        at("stochastic.hsg_ht:hsg_ht"), "k", AT_MOST_K | BOUNDED | SWEEPS, 50, stochastic=True, saves=True
+        at("stochastic.hsg_ht:hsg_ht"), "k", AT_MOST_K | BOUNDED | SWEEPS, 50, vectors=22, stochastic=True, saves=True
     ),
     "svrg-ht": Solver(
-        at("stochastic.svrg_ht:svrg_ht"), "k", AT_MOST_K | BOUNDED | SWEEPS, 20, stochastic=True, saves=True
+        at("stochastic.svrg_ht:svrg_ht"), "k", AT_MOST_K | BOUNDED | SWEEPS, 20, vectors=24, stochastic=True, saves=True
     ),
-    "best-k": Solver(at("subset.best_k:best_k"), "k", BEST_K, 100, saves=True),
-    "omp": Solver(at("pursuits.omp:omp"), "k", AT_MOST_K | BOUNDED, 10**9),
-    "iht": Solver(at("pursuits.iht:iht"), "k", AT_MOST_K | BOUNDED, 1000),
-    "htp": Solver(at("pursuits.htp:htp"), "k", AT_MOST_K | BOUNDED, 100),
-    "cosamp": Solver(at("pursuits.cosamp:cosamp"), "k", AT_MOST_K | BOUNDED, 100),
-    "subspace-pursuit": Solver(at("pursuits.subspace_pursuit:subspace_pursuit"), "k", AT_MOST_K | BOUNDED, 100),
+    "best-k": Solver(at("subset.best_k:best_k"), "k", BEST_K, 100, vectors=26, saves=True),
+    "omp": Solver(at("pursuits.omp:omp"), "k", AT_MOST_K | BOUNDED, 10**9, vectors=16),
+    "iht": Solver(at("pursuits.iht:iht"), "k", AT_MOST_K | BOUNDED, 1000, vectors=22),
+    "htp": Solver(at("pursuits.htp:htp"), "k", AT_MOST_K | BOUNDED, 100, vectors=22),
+    "cosamp": Solver(at("pursuits.cosamp:cosamp"), "k", AT_MOST_K | BOUNDED, 100, vectors=18),
+    "subspace-pursuit": Solver(
+        at("pursuits.subspace_pursuit:subspace_pursuit"), "k", AT_MOST_K | BOUNDED, 100, vectors=16
+    ),
     "l0-sgd": by_steps("stochastic.l0_sgd", "L0Sgd", "k", AT_MOST_K | BOUNDED, "k"),
 }
 AUTO = {"alpha": "exact", "k": "best-k"}

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from riata.data.chunk import Chunk
+from riata.data.columns.packed_names import for_json
 from riata.data.dataset import Dataset
 from riata.data.formats.damage import DAMAGE
 from riata.data.remote import Remote
@@ -58,7 +59,7 @@ class Checkpoints:
     def _write(self, saved: Saved) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         facts = {"version": VERSION, "fingerprint": self.fingerprint, "facts": saved.facts}
-        text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+        text = np.frombuffer(json.dumps(facts, default=for_json).encode(), dtype=np.uint8)
         digest = np.frombuffer(_digest(text, saved.arrays), dtype=np.uint8)
         with replacing(self.folder / NEWEST) as file:
             arrays: dict[str, Any] = {f"array.{name}": values for name, values in saved.arrays.items()}

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from riata.arrays import namespace
-from riata.data.budget import in_words
+from riata.data.budget import in_words, least_for_vectors
 from riata.data.columns.names import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
@@ -23,8 +23,9 @@ from riata.training.outputs import of_coefficients
 from riata.training.penalty_checks import factor_checks, group_checks, penalty_checks
 from riata.training.several_classes import check_class_weight
 from riata.training.spec import Spec
+from riata.units import whole_megabytes
 
-VECTORS = 4  # of a number for each feature, that every fit needs at once at the least
+OF_COLUMNS = 5  # vectors of a fit that do not grow with the number of margins: moments and scales of columns
 WIDEST = 1 << 34  # features: one number for each would take 128 GiB
 SAVING = [name for name, solver in SOLVERS.items() if solver.saves or solver.method]  # that have checkpoints
 
@@ -258,13 +259,17 @@ def check_width(data: Dataset, spec: Spec) -> None:
     memory = spec.memory_bytes or data.memory
     loss = spec.loss_function if data.classes is None else spec.loss_function.of_classes(len(data.classes))
     loss = loss if data.facts.targets is None else loss.of_targets(len(data.facts.targets))
-    need = VECTORS * 8 * data.n_features * loss.n_outputs
     solver = SOLVERS.get(spec.solver_name)
-    if memory is not None and need > memory and solver is not None and not solver.width_free:
+    if memory is None or solver is None or solver.width_free:
+        return
+    as_they_come = data.single_pass and spec.learns_online
+    vectors, alike = (solver.vectors_of_stream, 0) if as_they_come else (solver.vectors, OF_COLUMNS)
+    need = least_for_vectors(data.n_features, alike + (vectors - alike) * loss.n_outputs)
+    if need > memory:
         raise OptionError(
-            f"{data.n_features} features{_of_margins(loss)} need at least {in_words(need)}, more than the budget of "
-            f"{in_words(memory)}; "
-            "give it more memory, correct the indices, or take solver 'sketch', whose memory does not grow with them"
+            f"{data.n_features} features{_of_margins(loss)} need at least {whole_megabytes(need)}, more than the "
+            f"budget of {in_words(memory)}; give it more memory, correct the indices, or take solver 'sketch', whose "
+            "memory does not grow with them"
         )
 
 

@@ -1,11 +1,14 @@
 """What training leaves behind: the model, how it came about and what it cost. It holds no data, so it can be kept."""
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from riata.data.columns.kept_names import KeptNames
+from riata.data.columns.packed_names import MANY
 from riata.data.encoding import Encoding
 from riata.data.offset import Offset
 from riata.data.opening.profile import Profile
@@ -191,10 +194,11 @@ class Trained:
         >>> trained.names_of(trained.support)
         ['x4', 'x7']
         """
+        return list(map(self._name_of, features.tolist()))
+
+    def _name_of(self, j: int) -> str:
         names = self.feature_names
-        return [
-            self.known.get(j, (None,))[0] or (f"x{j}" if names is None else str(names[j])) for j in features.tolist()
-        ]
+        return self.known.get(j, (None,))[0] or (f"x{j}" if names is None else str(names[j]))
 
     @property
     def all_names(self) -> list[str]:
@@ -230,7 +234,8 @@ class Trained:
         1.0
         """
         chosen, spec = self.support, self.spec
-        names = self.names_of(chosen)
+        many = len(chosen) >= MANY  # of which objects of Python would take more memory than the fit
+        names = KeptNames(map(self._name_of, chosen.tolist())) if many else self.names_of(chosen)
         encoding = self.encoding
         if encoding is not None and spec.normalize is None:  # the norm of a row needs every column
             encoding = encoding.of_features(names)
@@ -244,9 +249,9 @@ class Trained:
             classes=None if self.classes is None else self.classes.tolist(),
             n_features=self.n_features,
             names=names,
-            indices=chosen.tolist(),
+            indices=array("q", chosen.astype(np.int64)) if many else chosen.tolist(),
             coef=dense_part(self.coef, chosen),
-            deviations=self._deviations_of(chosen),
+            deviations=array("d", self._deviations_of(chosen)) if many else self._deviations_of(chosen).tolist(),
             intercept=self.intercept.astype(float),
             normalize=spec.normalize,
             encoding=None if encoding is None else encoding.to_json(),
@@ -257,11 +262,11 @@ class Trained:
             targets=None if self.targets is None else list(self.targets),
         )
 
-    def _deviations_of(self, features: np.ndarray) -> list[float]:
+    def _deviations_of(self, features: np.ndarray) -> np.ndarray:
         """The deviations of some columns: those of the data, those a method has kept, or 1 where there are none."""
         if self.scale is not None:
-            return [float(deviation) for deviation in self.scale[features]]
-        return [self.known.get(j, (None, 1.0))[1] for j in features.tolist()]
+            return np.asarray(self.scale[features], dtype=np.float64)
+        return np.array([self.known.get(j, (None, 1.0))[1] for j in features.tolist()], dtype=np.float64)
 
     def _training(self) -> TrainingFacts:
         """How the model was made, in plain values."""

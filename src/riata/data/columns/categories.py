@@ -130,9 +130,13 @@ class HashedCategory(HashedNames):
 
     kind = "hashed category"
 
+    @property
+    def prefix(self) -> str:
+        return f"{self.column}="
+
     @cached_property
     def _names(self) -> Joined:
-        return Joined([Buckets(f"{self.column}=", self.bits, self.bucket_names), [f"{self.column}={MISSING}"]])
+        return Joined([Buckets(self.prefix, self.bits, self.bucket_names), [self.prefix + MISSING]])
 
     @property
     def nonzeros(self) -> float:

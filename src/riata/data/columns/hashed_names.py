@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from riata.data.columns.column import Encoder
 from riata.data.columns.names import named_alone
-from riata.data.columns.packed_names import compact_names, plain_names
-from riata.data.columns.strings import bits_fault
+from riata.data.columns.packed_names import MANY, compact_names, plain_names
+from riata.data.columns.strings import NamedBuckets, bits_fault
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,11 @@ class HashedNames(Encoder):
 
     @property
     @abstractmethod
+    def prefix(self) -> str:
+        """What stands before the names of buckets in those of features."""
+
+    @property
+    @abstractmethod
     def _names(self) -> Any:
         """The names of all features, as `riata.data.columns.names` has them."""
 
@@ -33,6 +38,8 @@ class HashedNames(Encoder):
         return found
 
     def narrowed(self, names: Collection[str]) -> Self:
+        if len(names) >= MANY and isinstance(self.bucket_names, NamedBuckets):
+            return replace(self, bucket_names=self.bucket_names.among(names, self.prefix))
         return replace(self, bucket_names=named_alone(self.bucket_names, self._names, names))
 
     def fault(self) -> str | None:

@@ -124,6 +124,10 @@ class HashedMap(OfMap, HashedNames):
     per_row: float = field(default=1.0, compare=False)
     kind = "hashed map"
 
+    @property
+    def prefix(self) -> str:
+        return self.stem
+
     @cached_property
     def _names(self) -> Buckets:
         return Buckets(self.stem, self.bits, self.bucket_names)

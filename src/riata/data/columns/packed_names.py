@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +15,18 @@ MANY = 20_000  # names: more than a model has of its own
 PARTS = {"buckets", "ends", "text"}
 
 
-def plain_names(named: Mapping[str, str]) -> dict[str, str]:
-    """The names of buckets as JSON has them: bucket -> name, or packed where they are many."""
-    if not isinstance(named, NamedBuckets) or len(named) < MANY:
-        return dict(named.items())
-    content, offsets = buffers(named.names)
-    text = content[offsets[0] : offsets[-1]].tobytes().decode()
-    return {"buckets": _packed(named.buckets), "ends": _packed(offsets[1:] - offsets[0]), "text": text}
+def plain_names(named: Mapping[str, str]) -> Mapping[str, str]:
+    """The names of buckets as a part of plain values; many stay where they are until they are written."""
+    return named if isinstance(named, NamedBuckets) and len(named) >= MANY else dict(named.items())
+
+
+def for_json(value: Any) -> dict[str, str]:
+    """What `json` writes for what is no plain value (its `default`): names of many buckets, packed."""
+    if not isinstance(value, NamedBuckets):
+        raise TypeError(f"a {type(value).__name__} is no plain value")
+    content, offsets = buffers(value.names)
+    text = str(content[offsets[0] : offsets[-1]].data, "utf-8")
+    return {"buckets": _packed(value.buckets), "ends": _packed(offsets[1:] - offsets[0]), "text": text}
 
 
 def compact_names(plain: Mapping[str, str]) -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """Hashing of Arrow strings, by compiled loops over their bytes and offsets."""
 
 from collections.abc import ItemsView, Iterable, Iterator, Mapping
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,8 @@ from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, note_st
 
 ALL_BITS = 2**64 - 1
 MOST_BITS = 24  # of hash buckets: each of them has a name
+HASHED_AT_ONCE = 1 << 13  # strings of Python
+NAMED_AT_ONCE = 1 << 14  # hash buckets
 
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -35,6 +38,14 @@ def hash_of(string: str) -> int:
         h = (h ^ byte) * int(PRIME) & ALL_BITS
     h = (h ^ (h >> 32)) * int(MIX) & ALL_BITS
     return h ^ (h >> 32)
+
+
+def hashes_of_many(names: Iterable[str]) -> np.ndarray:
+    """The hash of each of very many strings of Python, of which no second copy is made as a whole."""
+    names, found = iter(names), [np.zeros(0, np.uint64)]
+    while some := list(islice(names, HASHED_AT_ONCE)):
+        found.append(hashes_of(string_array(some, pa.large_string())))
+    return np.concatenate(found)
 
 
 def numbers_of(names: Iterable[str] | pa.Array, prefix: str = "") -> np.ndarray:
@@ -123,10 +134,16 @@ class BucketNames:
         found = buckets[firsts]
         second_of = np.full(len(found), -1)
         second_of[np.searchsorted(found, buckets[seconds])] = seconds
-        second = strings.take(arrow_of(second_of, null=second_of < 0))
-        more = string_array(["..."], strings.type).take(arrow_of(np.zeros_like(found), null=self._seen[found] < 3))
-        parts = strings.take(arrow_of(firsts)), second, more, string_array(["|"], strings.type)[0]
-        return NamedBuckets(found, pc.binary_join_element_wise(*parts, null_handling="skip"))
+        bar, dots = string_array(["|"], strings.type)[0], string_array(["..."], strings.type)
+        names = []
+        for start in range(0, len(found), NAMED_AT_ONCE):
+            some = slice(start, start + NAMED_AT_ONCE)
+            second = strings.take(arrow_of(second_of[some], null=second_of[some] < 0))
+            more = dots.take(arrow_of(np.zeros_like(found[some]), null=self._seen[found[some]] < 3))
+            parts = strings.take(arrow_of(firsts[some])), second, more, bar
+            names.append(pc.binary_join_element_wise(*parts, null_handling="skip"))
+        del strings, parts, second  # before all names are put together, which are as large
+        return NamedBuckets(found, pa.concat_arrays(names))
 
     def saved(self) -> dict[str, np.ndarray]:
         """All that it has seen, as arrays."""
@@ -184,6 +201,17 @@ class NamedBuckets(Mapping[str, str]):
     def items(self) -> ItemsView[str, str]:
         """All buckets and names at once: to look each of them up would take long."""
         return dict(zip(map(str, self.buckets.tolist()), self.names.to_pylist(), strict=True)).items()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NamedBuckets):
+            return super().__eq__(other)
+        return bool(np.array_equal(self.buckets, other.buckets)) and bool(self.names.equals(other.names))
+
+    def among(self, names: Iterable[str], prefix: str) -> "NamedBuckets":
+        """Those whose names, with the prefix before them, are among these; told apart by hashes of 64 bits."""
+        own, wanted = hashes_of(self.names, prefix), np.sort(hashes_of_many(names))
+        kept = wanted[np.searchsorted(wanted[:-1], own)] == own if len(wanted) else np.zeros(len(own), dtype=bool)
+        return self if kept.all() else NamedBuckets(self.buckets[kept], self.names.filter(arrow_of(kept)))
 
     def bucket_named(self, name: str, bits: int) -> int | None:
         """The bucket of a name, among 2^bits."""

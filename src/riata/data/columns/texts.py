@@ -113,9 +113,13 @@ class HashedText(HashedNames):
     def fault(self) -> str | None:
         return super().fault() or ngrams_fault(self.ngrams)
 
+    @property
+    def prefix(self) -> str:
+        return f"{self.column}:"
+
     @cached_property
     def _names(self) -> Buckets:
-        return Buckets(f"{self.column}:", self.bits, self.bucket_names)
+        return Buckets(self.prefix, self.bits, self.bucket_names)
 
     @property
     def nonzeros(self) -> float:

@@ -18,6 +18,7 @@ OPTIONS = {
     "page_checksum_verification": True,  # where the file has checksums
 }
 DICTIONARY_BYTES = 1.2 * 2**20  # of a column in a row group: beyond some 1 MB, writers go on with plain strings
+SHARED_BYTES = 12  # of a row: with more, hardly any two rows share a string, and a dictionary is one more copy of them
 CODE_BYTES = 2.5  # of a row: a plain string takes 4 and its letters
 GROUPS_THAT_TELL = 16
 MANY_COLUMNS = 1000  # from so many on, a row group is decoded
@@ -97,6 +98,7 @@ class Parquet(FileSource):
             return all(
                 part.has_dictionary_page
                 and part.total_uncompressed_size < DICTIONARY_BYTES + CODE_BYTES * part.num_values
+                and part.total_uncompressed_size < SHARED_BYTES * part.num_values
                 for part in parts
             )
 

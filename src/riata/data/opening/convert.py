@@ -43,13 +43,10 @@ def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
     if len(source.files) > 1 or META not in source.metadata_bytes:
         return None
     file = source.files[0]
-    if (need := META_COPIES * source.metadata_bytes[META]) > memory:
-        raise DataError(
-            f"{file.path} names so many features that to open it takes about {in_words(need)}, more than the budget of "
-            f"{in_words(memory)}: give it more memory, or convert the data again with fewer columns"
-        )
+    _check_meta(file.path, source.metadata_bytes[META], memory)
     try:
         rows = EncodedRows(file.path)
+        _check_meta(file.path, rows.meta_bytes, memory)
         profile = Profile.from_json(rows.meta())
         rows.n_features = profile.encoding.n_features
         if TARGET not in source.schema.names:
@@ -63,5 +60,20 @@ def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
         if rows.count() != profile.n_rows:
             raise SchemaError(f"there are {rows.count()} rows, and it says {profile.n_rows}")
         return OutOfCore.converted(rows, source, profile, memory)
+    except _TooManyNames:
+        raise
     except (*DAMAGE, ModelFileError) as error:
         raise DataError(f"{file.path} is damaged ({reason_of(error)}); convert the data again") from error
+
+
+class _TooManyNames(DataError):
+    """A file whose features have longer names than there is memory for."""
+
+
+def _check_meta(path: str, n_bytes: int, memory: int) -> None:
+    """Refuse an encoding that takes more than the memory."""
+    if (need := META_COPIES * n_bytes) > memory:
+        raise _TooManyNames(
+            f"{path} names so many features that to open it takes about {in_words(need)}, more than the budget of "
+            f"{in_words(memory)}: give it more memory, or convert the data again with fewer columns"
+        )

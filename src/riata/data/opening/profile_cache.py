@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from riata.data.columns.packed_names import for_json
 from riata.data.formats.source import Source
 from riata.data.opening.column_options import ColumnOptions
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.first_pass import learn_profile
 from riata.data.opening.profile import Profile
-from riata.files import cache_folder, replacing
+from riata.files import cache_folder, replacing, write_text
 
 logger = logging.getLogger(__name__)
 VERSION = 13  # of the format and the meaning of a saved profile
@@ -59,6 +60,6 @@ def _keep(path: Path, profile: Profile) -> None:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         path.parent.chmod(0o700)  # it may have been made by an earlier version
         with replacing(path, private=True) as file:
-            file.write(json.dumps(profile.to_json()).encode())
+            write_text(file, json.JSONEncoder(default=for_json).iterencode(profile.to_json()))
     except OSError as error:
         logger.info("the profile cannot be kept: %s", error)

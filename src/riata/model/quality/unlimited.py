@@ -50,4 +50,4 @@ class Undecided:
         model, one_row = self._model, max(self._weight, TINY) / max(self._n_rows, 1)
         along = self._rows.along(model.training.parameters.get("fit_intercept", True))
         nothing = (model.coef != 0.0) & (along < NOTHING * one_row)
-        return [model.names[j] for j in np.flatnonzero(np.delete(nothing, but, axis=0).any(axis=0))]
+        return [model.names[j] for j in np.flatnonzero(np.delete(nothing, but, axis=0).any(axis=0)).tolist()]

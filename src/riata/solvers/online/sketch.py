@@ -38,11 +38,11 @@ from riata.solvers.saved_checks import check_indices, check_set
 from riata.solvers.stochastic.method import MethodMemory, State, Sweep, stochastic
 
 SKETCH_BYTES = 64 << 20  # the budget by default
-METHOD_SHARE = 0.5  # of the budget; the rest is for rows, and for the names of the features in the table
+# of the budget; the rest is for rows and names, for the scores by which features leave, and for code that is loaded
+METHOD_SHARE = 0.4
 TABLE_SHARE = 0.7  # of that, less the statistics of candidates, for the table; the rest is for buckets
 PIECE_SHARE, LONGEST_PIECE = 0.02, 1024  # rows of a piece: a share of those before it, at most so many
 ROOM_FOR_A_ROW = 64  # places: while so many are free for every row of a piece, it may be longer
-PLACES_AT_ONCE = 1 << 14  # whose weights are made: those of all would take as much as a quarter of the table
 BAR_FACTOR = 0.8  # on the bar at every review
 # in block and ids, in table (at most four), free and place_of, in waiting and seen
 PLACE_BYTES = 8 * (WIDTH + 1) + 4 * (4 + 2) + 2
@@ -199,10 +199,13 @@ class Sketch(Online):
         """Remove the half of the features of lowest score from the table; candidates stay."""
         memory, lane = state.memory, state.memory["lane"][0]
         z, squares = of_features(memory, "z")[:, lane], of_features(memory, "squares")
-        scores = np.divide(z * z, squares, out=np.zeros_like(z), where=squares > 0)
+        scores = z * z  # of all places, as are few other arrays here: each takes a tenth of the table
+        scores[squares <= 0] = 0.0
+        np.divide(scores, squares, out=scores, where=squares > 0)
         scores[memory["candidates"][memory["candidates"] >= 0]] = np.inf
         gone, stay = np.split(np.argsort(scores, kind="stable"), [len(scores) // 2])
         memory["bar"][0] = scores[stay[0]]
+        del scores, stay
         named = np.fromiter(state.names, dtype=np.int64, count=len(state.names))
         for number in named[places_among(named, memory["ids"][gone]) != NOWHERE].tolist():
             del state.names[number]
@@ -212,11 +215,16 @@ class Sketch(Online):
         )  # fmt: skip
         memory["block"][gone] = 0.0
 
+    def model(self, state: State) -> tuple[np.ndarray, float]:
+        """The weights of the chosen features alone: arrays of all places would be there several times."""
+        w, b = super().model(state)
+        return w[np.flatnonzero(w)], b
+
     def features(self, state: State) -> Features:
-        block = state.memory["block"]
-        parts = (block[i : i + PLACES_AT_ONCE] for i in range(0, len(block), PLACES_AT_ONCE))
-        deviation = np.concatenate([self._weights_in(part, state.memory)[1] for part in parts])
-        return Features(state.memory["ids"], state.names, deviation)
+        """The chosen ones, as `model` has them."""
+        places = np.flatnonzero(super().model(state)[0])
+        deviation = self._weights_in(state.memory["block"][places], state.memory)[1]
+        return Features(state.memory["ids"][places], state.names, deviation)
 
 
 def sketch(problem: Problem, options: Options) -> Iterator[Iterate]:
