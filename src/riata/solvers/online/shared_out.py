@@ -37,6 +37,10 @@ from riata.solvers.stochastic.method import MethodMemory, State
 
 LEFT_SHARE, MOST_LEFT = 0.2, 50_000  # of all rows that are learnt here; of so many, the means of losses are well known
 LEFT_BYTES = 32 << 20  # of them, at most
+ENOUGH_OF_LEFT = (
+    0.98  # of what the best lane explains of them, as `ENOUGH_EXPLAINED`: lanes are as good as they became,
+)
+# while losses on the way tell more of what sparse ones were behind at first
 
 
 class Learnt(NamedTuple):
@@ -111,7 +115,7 @@ def learn_left(method: Online, learner: PartLearner, state: State, left: LeftRow
     memory["review"][:] = state.steps + sum(chunk.n_rows for chunk in left.chunks) + 1  # none on the way
     for chunk in left.chunks:
         progressive = progressive.plus(learner.learn(state, chunk, np.arange(chunk.n_rows)))
-    memory["lane"][0] = method._best_lane(memory["losses"])
+    memory["lane"][0] = method._best_lane(memory["losses"], ENOUGH_OF_LEFT)
     state.b = method._intercept(memory)
     return progressive
 
@@ -144,10 +148,10 @@ def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[I
         yield from shared_candidates(problem, method, options, by_number=False)
         return
     assert isinstance(data, Remote)
-    n_left = min(LEFT_SHARE * data.n_rows, MOST_LEFT, LEFT_BYTES / max(data.row_bytes, 1.0)) / data.n_chunks
+    n_left = min(LEFT_SHARE * data.n_rows, MOST_LEFT, LEFT_BYTES / max(data.row_bytes, 1.0)) / data.n_long_runs
     centred = problem.fit_intercept and not data.wide
     learner = PartLearner.of(problem, method, options, centred, _pieces, int(n_left))
-    learnt = data.sum_runs(learner)
+    learnt = data.sum_long_runs(learner)
     state = together(method, learner, learnt)
     progressive = learnt.progressive.plus(learn_left(method, learner, state, learnt.left))
     w, b = method.model(state)
