@@ -14,7 +14,7 @@ what. A part whose worker died is learnt again.
 
 Which lane is best depends on how many rows were learnt: parts, which have few, do best with low thresholds. So parts
 leave their last rows, which then are learnt here, by the state of all parts, and lanes are compared by how well they
-predicted these.
+predicted these. Parts that lie on one worker are learnt one after the other, as one.
 """
 
 from collections.abc import Iterator
@@ -149,6 +149,9 @@ def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[I
         return
     assert isinstance(data, Remote)
     n_left = min(LEFT_SHARE * data.n_rows, MOST_LEFT, LEFT_BYTES / max(data.row_bytes, 1.0)) / data.n_long_runs
+    n_left = (
+        n_left if data.n_long_runs > 1 else 0.0
+    )  # one run of all rows knows which lane is best, as one process does
     centred = problem.fit_intercept and not data.wide
     learner = PartLearner.of(problem, method, options, centred, _pieces, int(n_left))
     learnt = data.sum_long_runs(learner)
