@@ -69,7 +69,6 @@ RATES = np.array([0.01, 0.02, 0.04, 0.08])  # first steps of the lanes: weights 
 RATE = 0.02  # that of all lanes, where they differ in their noise
 ENOUGH_EXPLAINED = 0.97  # of what the best lane explains: a sparser lane that explains more is preferred to it
 REVIEW = 1.2  # the number of rows grows by this factor from one review to the next
-REVIEW_OF_MANY, MANY = 1.4, 1000  # the same where candidates are chosen from as many rows: all features are looked at
 PER_HALF_LIFE = 10  # reviews, at least
 CANDIDATES = 3  # for each of k
 NEAR_ZERO = 1e-3  # margins at which the curvature of a loss is that of the parabola above it
@@ -264,7 +263,7 @@ class Online(Method):
         z = margins[:, memory["lane"][0]] + margins[:, MOVED]
         u = loss.derivative(y, z)
         if loss.labels:
-            taken, times = top_k.sampled(memory, u)
+            taken, times = top_k.sampled(memory, weight * u)
             visits, y, z, u, weight = visits[taken], y[taken], z[taken], u[taken], weight[taken] * times
         h = margins[:, CURVED] if loss.kinked else curvatures_of(loss, y, z, u)
         if loss.logarithms:  # where a model overshoots, slope and curvature are large alike: such a row counts less
@@ -332,8 +331,7 @@ class Online(Method):
         read, since it was predicted by an earlier model; with a half-life all sums decay.
         """
         now = memory["review"][0]
-        growth = REVIEW if self.k is None or now < MANY else REVIEW_OF_MANY
-        wait = max((growth - 1.0) * now, 1.0)
+        wait = max((REVIEW - 1.0) * now, 1.0)
         fade = 1.0
         if self.half_life is not None:
             wait = min(wait, max(self.half_life / PER_HALF_LIFE, 1.0))

@@ -84,7 +84,7 @@ def columns(rows: DenseRows, visits: np.ndarray, features: np.ndarray, shift: np
 
 
 def sampled(state: MethodMemory, u: np.ndarray) -> tuple[np.ndarray | slice, np.ndarray | float]:
-    """Which of the next rows, with these slopes, count, and how many times: that depends on their numbers alone."""
+    """Which of the next rows, with these slopes times weights, count, and how many times: by their numbers alone."""
     first = int(state["n_rows"][0])
     state["n_rows"] += len(u)
     slope = float(state["slope"][0])
