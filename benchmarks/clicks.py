@@ -1,7 +1,7 @@
 """Click logs: rows in the shape of Criteo's, learnt in one pass, beside Vowpal Wabbit in the same run.
 
     python benchmarks/clicks.py [--rows 300000] [--seed 0] [--folder FOLDER] [--vw COMMAND] [--only NAME ...]
-        [--repeats 1] [--median] [--clock] [--sizes 500 5000] [--formats parquet tsv vw] [--levels 2000000]
+        [--repeats 1] [--median] [--clock] [--sizes 500] [--formats parquet tsv vw] [--levels 2000000]
         [--zipf 1.05] [--out docs/clicks-table.md]
 
 A row has 13 counts, of which many are missing, and 26 columns of 8-digit hexadecimal strings with 3 to 2,000,000
