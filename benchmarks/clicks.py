@@ -1,14 +1,16 @@
 """Click logs: rows in the shape of Criteo's, learnt in one pass, beside Vowpal Wabbit in the same run.
 
     python benchmarks/clicks.py [--rows 300000] [--seed 0] [--folder FOLDER] [--vw COMMAND] [--only NAME ...]
-        [--repeats 1] [--formats parquet tsv vw] [--levels 2000000] [--zipf 1.05] [--out docs/clicks-table.md]
+        [--repeats 1] [--median] [--clock] [--sizes 500] [--formats parquet tsv vw] [--levels 2000000]
+        [--zipf 1.05] [--out docs/clicks-table.md]
 
 A row has 13 counts, of which many are missing, and 26 columns of 8-digit hexadecimal strings with 3 to 2,000,000
 levels each, by Zipf's law; about 6 % are clicks. The true weights are known: `truth` lists them. Rows are made block
 by block, any number of them, and written as a folder of Parquet files (zstd), as text with tabs and as Vowpal
 Wabbit's text; the last tenth is for testing. Every learner is a process of its own. What counts is processor time
-(user and system, all threads), because it depends least on what else the machine does. Vowpal Wabbit is the one of
-`riata[bench]`, or any `--vw` command.
+(user and system, all threads), because it depends least on what else the machine does; `--clock` adds the time by the
+clock. `--sizes` compares models of so many features with the exact ones of solver 'best-k' over the same rows. Vowpal
+Wabbit is the one of `riata[bench]`, or any `--vw` command.
 """
 
 import argparse
@@ -301,7 +303,14 @@ class VowpalWabbit:
         return float(np.mean(np.logaddexp(0.0, np.where(y, -z, z)))), n_features, None
 
 
-def learners(environment, vw):
+def of_sizes(sizes):
+    """Models of so many features: of one pass, and the exact ones over the same rows."""
+    for k in sizes:
+        yield Riata(f"riata online --k {k}", ["--solver", "online", "--one-pass", "--k", str(k)])
+        yield Riata(f"riata best-k --k {k}", ["--solver", "best-k", "--k", str(k), "--memory", "4GB"])
+
+
+def learners(environment, vw, sizes=()):
     """All that are compared."""
     common = ["--loss_function", "logistic", "-b", "22"]
     online = ["--solver", "online", "--one-pass"]
@@ -319,9 +328,10 @@ def learners(environment, vw):
         Riata("riata sketch --k 500", ["--solver", "sketch", "--k", "500", "--one-pass"]),
         Riata("riata online, all rows first profiled", ["--solver", "online"]),
     ]
+    made = list(of_sizes(sizes)) or made
     for one in made:
         one.environment = environment
-    if vw is None:
+    if vw is None or sizes:
         return made
     others = [
         VowpalWabbit("Vowpal Wabbit", common, vw),
@@ -330,25 +340,50 @@ def learners(environment, vw):
     return [*others, *made]
 
 
-def measured(learners, folder, n_rows, true, limit, repeats):
-    """The lines of the table: of several fits of a learner the quickest counts, and learners take turns."""
-    model, costs, lines = folder / "model", {one.name: [] for one in learners}, {}
-    for _ in range(repeats):
+@dataclass(frozen=True)
+class Counting:
+    """How often learners are fitted, in turn, and what of that is told."""
+
+    repeats: int
+    limit: float
+    median: bool  # in place of the quickest fit
+    clock: bool  # also the time by the clock
+
+    def chosen(self, costs, by):
+        """What counts of several fits."""
+        values = sorted(getattr(cost, by) for cost in costs)
+        return values[(len(values) - 1) // 2] if self.median else values[0]
+
+    def times(self, costs, n_rows):
+        """The first cells of a line."""
+        cpu, wall = self.chosen(costs, "cpu"), self.chosen(costs, "wall")
+        cells = [f"{cpu:.1f}", f"{n_rows / cpu:,.0f}"]
+        return [*cells, f"{wall:.1f}", f"{n_rows / wall:,.0f}"] if self.clock else cells
+
+
+def measured(learners, folder, n_rows, true, counting):
+    """The lines of the table; learners take turns."""
+    model, costs, found = folder / "model", {one.name: [] for one in learners}, {}
+    for _ in range(counting.repeats):
         for one in learners:
-            costs[one.name].append(one.fit(folder, model, limit))
-            cost = min(costs[one.name], key=lambda cost: (not cost.ended, cost.cpu))
-            if not cost.ended:
-                cells = [f"> {cost.cpu:.1f}", *["did not end"] + [""] * 5]
-            elif one.name in lines:  # a fit that is made again is the same
-                cells = [f"{cost.cpu:.1f}", f"{n_rows / cost.cpu:,.0f}", *lines[one.name][2:]]
-            else:
+            cost = one.fit(folder, model, counting.limit)
+            print(f"{one.name}: {cost.cpu:.1f} s, {cost.wall:.1f} s by the clock", file=sys.stderr, flush=True)
+            if cost.ended and one.name not in found:  # a fit that is made again is the same
                 loss, n_features, names = one.quality(folder, model)
-                found = "" if names is None else f"{len(names & true.names):,}"
-                cells = [f"{cost.cpu:.1f}", f"{n_rows / cost.cpu:,.0f}", f"{loss:.4f}", f"{n_features:,}", found,
-                         f"{cost.peak:.0f}", f"{model.stat().st_size / 1000:,.0f}"]  # fmt: skip
-            lines[one.name] = cells
-            print(f"{one.name}: {costs[one.name][-1].cpu:.1f} s", file=sys.stderr, flush=True)
-    return [f"| {' | '.join([name, *cells])} |" for name, cells in lines.items()]
+                n_true = "" if names is None else f"{len(names & true.names):,}"
+                size = f"{model.stat().st_size / 1000:,.0f}"
+                found[one.name] = [f"{loss:.4f}", f"{n_features:,}", n_true, size]
+            costs[one.name].append(cost)
+    lines = []
+    for name, its in costs.items():
+        ended = [cost for cost in its if cost.ended]
+        if ended:
+            *first, size = found[name]
+            cells = [*counting.times(ended, n_rows), *first, f"{max(cost.peak for cost in ended):.0f}", size]
+        else:
+            cells = [f"> {min(cost.cpu for cost in its):.1f}", "did not end", *[""] * (7 if counting.clock else 5)]
+        lines.append(f"| {' | '.join([name, *cells])} |")
+    return lines
 
 
 def vowpal_wabbit(given):
@@ -372,6 +407,11 @@ def main():
     parser.add_argument(
         "--repeats", type=int, default=1, help="fits of each learner, in turn with others, of which the quickest counts"
     )
+    parser.add_argument("--median", action="store_true", help="the median fit counts, not the quickest")
+    parser.add_argument("--clock", action="store_true", help="also tell times by the clock")
+    parser.add_argument(
+        "--sizes", type=int, nargs="*", default=[], help="models of so many features, beside exact ones"
+    )
     parser.add_argument("--limit", type=float, default=150.0, help="seconds by the clock, for each learner")
     parser.add_argument("--formats", nargs="*", default=list(FORMATS), choices=list(FORMATS), help="that are made")
     parser.add_argument("--levels", type=int, default=MOST_LEVELS, help="of the column that has most, up to 2^27")
@@ -389,7 +429,7 @@ def main():
             mark.touch()
         environment = os.environ | {"RIATA_CACHE": str(folder / "cache")}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # byte code is kept, as it is of what is installed
-        chosen = learners(environment, vowpal_wabbit(arguments.vw))
+        chosen = learners(environment, None if arguments.sizes else vowpal_wabbit(arguments.vw), arguments.sizes)
         if arguments.only:
             whole = [one for one in chosen if one.name in arguments.only]
             parts = [part for part in arguments.only if all(part != one.name for one in whole)]
@@ -398,6 +438,7 @@ def main():
             "learner",
             "processor s",
             "rows / processor s",
+            *(["clock s", "rows / clock s"] if arguments.clock else []),
             "log loss",
             "features",
             "true ones",
@@ -422,7 +463,8 @@ def main():
             environment,
         )
         true = truth(arguments.seed, shape)
-        lines += measured(chosen, folder, arguments.rows, true, arguments.limit, arguments.repeats)
+        counting = Counting(arguments.repeats, arguments.limit, arguments.median, arguments.clock)
+        lines += measured(chosen, folder, arguments.rows, true, counting)
         print("\n".join(lines))
         if arguments.out is not None:
             arguments.out.write_text("\n".join(lines) + "\n")

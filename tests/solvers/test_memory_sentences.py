@@ -41,3 +41,10 @@ def test_best_k_of_groups():
     sentence, trained = refused_then_followed({"k": 2, "groups": groups.tolist()}, 10_000)
     assert "groups need the products" in sentence
     assert np.count_nonzero(trained.coef) == 10
+
+
+@pytest.mark.parametrize("k", [100, 250])
+def test_statistics_of_online_candidates(k):
+    sentence, trained = refused_then_followed({"k": k, "solver": "online", "max_passes": 1}, 50_000)
+    assert f"for the products of k={k} features" in sentence
+    assert 0 < np.count_nonzero(trained.coef) <= k

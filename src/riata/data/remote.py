@@ -2,11 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
 
 from riata.data.chunk import Chunk
-from riata.data.dataset import Dataset
+from riata.data.dataset import Dataset, Run
+
+T = TypeVar("T")
 
 
 class Remote(Dataset):
@@ -16,6 +19,15 @@ class Remote(Dataset):
 
     def row_values(self, of: Callable[[Chunk], np.ndarray]) -> Iterator[np.ndarray]:
         return iter(self.runs(lambda _, run: np.concatenate([of(chunk) for _, chunk in run])))
+
+    @property
+    @abstractmethod
+    def n_long_runs(self) -> int:
+        """How many runs `sum_long_runs` has."""
+
+    @abstractmethod
+    def sum_long_runs(self, f: Callable[[Run], T]) -> T:
+        """The sum of f(run) over runs that are as long as workers can be busy with: about one for each thread."""
 
     @abstractmethod
     def some_rows(self, keep: Callable[[np.ndarray], np.ndarray]) -> "Remote":

@@ -1,12 +1,17 @@
-"""Second-order statistics of the candidates of solver 'online' (see `solvers.online.top_k`), from sparse rows."""
+"""Second-order statistics of the candidates of solver 'online' (see `solvers.online.top_k`), from sparse rows.
+
+A symmetric matrix is its lower half, row after row: the product of columns i and j <= i is at i (i + 1) / 2 + j.
+"""
+
+import math
 
 import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
-from riata.kernels.prefetch import fetch_memory
+from riata.kernels.prefetch import fetch_row
 from riata.kernels.rows import CsrRows
 
-UNSEEN, SEEN, CANDIDATE = 0, 1, 2  # marks of features
+OF_MARK = 8  # features whose marks are one number: in its lower byte who is a candidate, in its upper who was seen
 
 
 @compiled(nogil=True)
@@ -24,63 +29,109 @@ def add_products(
     """Add curvature * x x' and response * x of the visited rows, where x are their candidates and, last, a one.
 
     `place_of` has the place of every candidate in xx and xy: what a row costs is the square of how many candidates it
-    has, however many there are. Each product of two of them is added once, on either side of the diagonal of xx. Which
-    features are candidates is looked up in `marks`, which have a byte each and stay near the processor; features of
-    these rows become SEEN there.
+    has, however many there are. Which features are candidates is looked up in `marks`, which have two bits each and
+    stay near the processor; features of these rows are marked as seen.
     """
     indptr, indices, data, shrink = rows
-    width, flat = uint64(xy.shape[0]), xx.reshape(xx.size)
+    last, one, three, seven = uint64(xy.shape[0] - 1), uint64(1), uint64(3), uint64(7)
     longest = 0
     for i in visits:
         longest = max(longest, indptr[i + 1] - indptr[i])
-    places, values = np.empty(longest + 1, dtype=np.uint64), np.empty(longest + 1)
+    at, places, values = np.empty(longest, np.uint64), np.empty(longest + 1, np.uint64), np.empty(longest + 1)
     for t in range(visits.shape[0]):
         i = visits[t]
-        if t + 1 < visits.shape[0]:
-            fetch_memory(rows, visits[t + 1], marks)
+        if t + 2 < visits.shape[0]:
+            fetch_row(rows, visits[t + 2])
         n = uint64(0)
         for p in range(uint64(indptr[i]), uint64(indptr[i + 1])):
             j = uint64(indices[p])
-            mark = marks[j]
-            if mark == UNSEEN:
-                marks[j] = SEEN
-            places[n] = p  # without a branch, of which the processor could not know where it goes
-            n += uint64(mark == CANDIDATE)
+            mark, bit = marks[j >> three], j & seven
+            if not (mark >> (bit + uint64(8))) & one:
+                marks[j >> three] = mark | (uint64(256) << bit)
+            at[n] = p  # without a branch, of which the processor could not know where it goes
+            n += (mark >> bit) & one
         for a in range(n):
-            p = places[a]
+            p = at[a]
             j = uint64(indices[p])
-            places[a], values[a] = uint64(place_of[j]), data[p] if plain else data[p] * shrink[j]
-        places[n], values[n] = width - uint64(1), 1.0
-        n += uint64(1)
+            place, value = uint64(place_of[j]), data[p] if plain else data[p] * shrink[j]
+            b = a
+            while b > uint64(0) and places[b - one] > place:  # as in few rows: features come in order, as a rule
+                places[b], values[b] = places[b - one], values[b - one]
+                b -= one
+            places[b], values[b] = place, value
+        places[n], values[n] = last, 1.0
+        n += one
         h, u = curvatures[t], responses[t]
         for a in range(n):
             place, scaled = places[a], h * values[a]
             xy[place] += u * values[a]
-            row = place * width
-            for b in range(a + uint64(1)):
-                flat[row + places[b]] += scaled * values[b]
+            row = place * (place + one) // uint64(2)
+            for b in range(a + one):
+                xx[row + places[b]] += scaled * values[b]
 
 
 @compiled(nogil=True)
-def eliminate(P: np.ndarray, v: np.ndarray, alive: np.ndarray, n_drop: int) -> None:
-    """Drop the cheapest variable of min v'Av / 2 - c'v so many times; P, the inverse of A, and v = P c change in place.
+def move_products(xx: np.ndarray, old: np.ndarray, new: np.ndarray, n: int) -> None:
+    """Move the columns at places `old` to places `new`, both in order, in place; all others of n become zero."""
+    for a in range(old.shape[0]):  # together, to the front
+        row, was = a * (a + 1) // 2, old[a] * (old[a] + 1) // 2
+        for b in range(a + 1):
+            xx[row + b] = xx[was + old[b]]
+    a = old.shape[0] - 1
+    for place in range(n - 1, -1, -1):  # apart, from behind
+        row, was = place * (place + 1) // 2, a * (a + 1) // 2
+        stays = a >= 0 and new[a] == place
+        b = a if stays else -1
+        for q in range(place, -1, -1):
+            if b >= 0 and new[b] == q:
+                xx[row + q] = xx[was + b]
+                b -= 1
+            else:
+                xx[row + q] = 0.0
+        a -= 1 if stays else 0
 
-    Dropping j costs v_j^2 / (2 P_jj). Only those that are `alive` at the beginning may be dropped.
+
+@compiled(nogil=True)
+def unpack(xx: np.ndarray, places: np.ndarray, scale: np.ndarray, A: np.ndarray) -> None:
+    """Make A the products of the columns at some places, in order, over their scales."""
+    for a in range(places.shape[0]):
+        row = places[a] * (places[a] + 1) // 2
+        for b in range(a + 1):
+            A[a, b] = A[b, a] = xx[row + places[b]] / (scale[a] * scale[b])
+
+
+@compiled(nogil=True)
+def eliminate(P: np.ndarray, v: np.ndarray, alive: np.ndarray, dropped: np.ndarray, columns: np.ndarray) -> int:
+    """Drop the cheapest variables of min v'Av / 2 - c'v, as many as `dropped` has room for; returns how many it were.
+
+    P has the lower half of the inverse of A, and v = P c changes in place. Dropping j costs v_j^2 / (2 P_jj), and
+    takes P_:j P_j: / P_jj from P. What all who were dropped take from it is not taken from all of P, but from its
+    diagonal, and from a column when that is needed: `columns` gets these, each over the root of P_jj. Only those that
+    are `alive` at the beginning may be dropped.
     """
     n = v.shape[0]
-    there = np.ones(n, dtype=np.bool_)
-    for _ in range(n_drop):
+    diagonal = np.empty(n)
+    for i in range(n):
+        diagonal[i] = P[i, i]
+    for t in range(dropped.shape[0]):
         j, least = -1, np.inf
         for i in range(n):
-            if alive[i] and v[i] * v[i] < least * P[i, i]:
-                j, least = i, v[i] * v[i] / P[i, i]
+            if alive[i] and v[i] * v[i] < least * diagonal[i]:
+                j, least = i, v[i] * v[i] / diagonal[i]
         if j < 0:
-            break
-        alive[j] = there[j] = False
-        pivot, value = P[j], v[j] / P[j, j]
+            return t
+        alive[j], dropped[t] = False, j
+        column = columns[t]
         for i in range(n):
-            if there[i]:
-                share = P[i, j] / P[j, j]
-                v[i] -= P[i, j] * value
-                for m in range(n):
-                    P[i, m] -= share * pivot[m]
+            column[i] = P[j, i] if i <= j else P[i, j]
+        for s in range(t):
+            earlier, share = columns[s], columns[s, j]
+            for i in range(n):
+                column[i] -= share * earlier[i]
+        root = math.sqrt(diagonal[j])
+        value = v[j] / root
+        for i in range(n):
+            column[i] /= root
+            v[i] -= column[i] * value
+            diagonal[i] -= column[i] * column[i]
+    return dropped.shape[0]

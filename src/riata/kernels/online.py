@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from riata.kernels.candidates import OF_MARK
 from riata.kernels.compiled import compiled, uint64
 from riata.kernels.losses import Coded, value_and_derivative, with_offset
 from riata.kernels.mean_so_far import SUM, follow_mean, follow_spread, near
@@ -39,6 +40,7 @@ REPEATS = 0.4  # 0.5 would take rows met again for no evidence at all, 0 for as 
 MOVED = LANES + 1  # and of the change of the origin by the row itself in margins
 CURVED = LANES + 2  # and of the curvature as it was then
 NO_SLOPE = 1e-12  # slopes of this share of the curvature are rounding: exp(log(y)) - y is not always 0
+BELOW = 1.0 - 1e-9  # what is below by more than rounding
 CONSTANT = 1e-12  # a column whose variance is this share of its mean square does not vary
 
 
@@ -339,14 +341,20 @@ def steep_features(
     features, size, slope, entered = found
     levels, share, n = load(level, 0), 1.0 / max(total, 1e-300), 0
     v = np.empty((1, LANES))
-    eights = marks[: marks.shape[0] // 8 * 8].view(np.uint64)
-    for start in range(0, block.shape[0], 8):
-        if start // 8 < eights.shape[0] and eights[start // 8] == 0:  # as nearly all, after the first rows
+    lowest = least
+    for g in range(LANES):
+        lowest = min(lowest, level[g])
+    lowest_square = lowest * lowest * BELOW
+    for group in range(marks.shape[0]):
+        if marks[group] >> 8 == 0:  # as nearly all, after the first rows
             continue
-        for j in range(start, min(start + 8, block.shape[0])):
-            if marks[j] == 0:
-                continue
+        for j in range(OF_MARK * group, min(OF_MARK * (group + 1), block.shape[0])):
             variance = variance_of(block[j, SUMS], block[j, SQUARES], share)
+            largest = 0.0
+            for g in range(LANES):
+                largest = max(largest, abs(block[j, g]))
+            if largest * largest <= lowest_square * variance:  # as nearly all, also those not seen: without a root
+                continue
             s = math.sqrt(variance)
             if s == 0.0:
                 continue

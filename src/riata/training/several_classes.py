@@ -1,6 +1,7 @@
 """Classes: how many rows each has, what they weigh, and one of them against the rest."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from riata.arrays import namespace, to_host
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import DataError, OptionError
+from riata.matrices.moments import Moments
 from riata.training.class_moments import ClassMoments
 
 ClassWeight = Mapping[Any, float] | str | None
@@ -78,7 +80,19 @@ def one_against_rest(data: Dataset, position: int, weights: np.ndarray, moments:
         return chunk._replace(y=mine, weight=_with_class_weights(chunk, weights))
 
     view = data.map(relabel)
-    return view if moments is None else view.sharing_moments(partial(moments.of, position))
+    if moments is not None:
+        return view.sharing_moments(partial(moments.of, position))
+    if len(weights) == 2 and (weights == 1.0).all() and not data.cheap_passes:  # then theirs are also wanted
+        return view.sharing_moments(partial(_of_two, data, position))
+    return view
+
+
+def _of_two(data: Dataset, position: int, target_only: bool) -> Moments:
+    """The moments of one of two classes against the other, from those of places 0 and 1."""
+    found, sign = data.target_moments if target_only else data.moments, 2.0 * position - 1.0
+    return replace(
+        found, cross=2.0 * sign * found.cross, y_mean=sign * (2.0 * found.y_mean - 1.0), y_squares=4.0 * found.y_squares
+    )
 
 
 def weighted(data: Dataset, weights: np.ndarray) -> Dataset:

@@ -58,7 +58,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
         method = method.of_outputs(loss.n_outputs)
     if solver.finds_alpha:
         method = replace(method, standardize=spec.standardize, half_life=spec.half_life)
-    if solver.width_free and spec.memory_bytes is not None:
+    if solver.finds_alpha and spec.memory_bytes is not None:
         method = replace(method, budget=spec.memory_bytes)
     stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
     return Stream(stepper, first_state(stepper.method, n_features), n_features)

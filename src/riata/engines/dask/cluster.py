@@ -179,12 +179,18 @@ def submit(client: Client, f: Callable[..., Any], *arguments: Any) -> Future:
     return submit_all(client, f, *([argument] for argument in arguments))[0]
 
 
-def submit_all(client: Client, f: Callable[..., Any], *arguments: Iterable[Any]) -> list[Future]:
-    """A task f(a, b, ...) for each of the arguments in parallel sequences, sent to the scheduler in one message."""
+def submit_all(
+    client: Client, f: Callable[..., Any], *arguments: Iterable[Any], worker: str | None = None
+) -> list[Future]:
+    """A task f(a, b, ...) for each of the arguments in parallel sequences, sent to the scheduler in one message.
+
+    They run on this worker, if there is one and while it lives.
+    """
     if client.status != "running":
         raise lost(client)
+    where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE_GRAPH}):
-        futures: list[Future] = client.map(f, *arguments, pure=False)
+        futures: list[Future] = client.map(f, *arguments, pure=False, **where)
         return futures
 
 

@@ -32,6 +32,7 @@ from riata.engines.dask.worker import (
     part_in_memory,
     rows_of_part,
     run_of_part,
+    run_of_parts,
     sum_of,
     sum_of_part,
     values_of,
@@ -59,6 +60,7 @@ class OnWorkers(Remote):
         keep_open(client, self)
         self.client, self._parts, self._places, self.row_bytes = client, list(parts), list(starts), row_bytes
         self.n_chunks = len(self._parts)
+        self._groups = [slice(i, i + 1) for i in range(self.n_chunks)]  # parts that long runs have together
         self._view: View = ()
         self._sent: Future | None = None  # the view, once workers have it: it may hold the folds of all rows
         self._rows_per_pass = facts.n_rows  # rows read in a pass; in a view of some rows, more than it has
@@ -66,8 +68,13 @@ class OnWorkers(Remote):
     def _seen_as(self, view: View, starts: Sequence[Starts], facts: Facts) -> "OnWorkers":
         """A view of the same parts, with the same ledger."""
         other = OnWorkers(self.client, self._parts, starts, facts, self.row_bytes, self.ledger)
-        other._view, other._rows_per_pass = view, self._rows_per_pass
+        other._view, other._rows_per_pass, other._groups = view, self._rows_per_pass, self._groups
         return other
+
+    def grouped(self, groups: Sequence[slice]) -> "OnWorkers":
+        """The same rows, of which long runs have these parts together, as they most likely lie on one worker."""
+        self._groups = list(groups)
+        return self
 
     def map(self, f: Callable[[Chunk], Chunk]) -> Dataset:
         return self._seen_as((*self._view, Mapping(f)), self._places, self.facts.of_view(classes=None))
@@ -103,6 +110,15 @@ class OnWorkers(Remote):
 
     def sum_runs(self, f: Callable[[Run], T]) -> T:
         total: T = self._total(run_of_part, list(enumerate(self._places)), lambda _, run: f(run), FAN_IN_RUNS)
+        return total
+
+    @property
+    def n_long_runs(self) -> int:
+        return len(self._groups)
+
+    def sum_long_runs(self, f: Callable[[Run], T]) -> T:
+        groups, starts = ([its[group] for group in self._groups] for its in (self._parts, self._places))
+        total: T = self._total(run_of_parts, starts, f, FAN_IN_RUNS, groups)
         return total
 
     def runs(self, f: Callable[[int, Run], T]) -> list[T]:
@@ -146,21 +162,34 @@ class OnWorkers(Remote):
             self._sent = carry(self.client, Carried(self._view))
         return self._sent
 
-    def _tasks(self, task: Callable[..., Any], starts: Sequence[Any], view: Future, *values: Any) -> list[Future]:
-        """A task for every part in a view, with values that are sent to the workers only once."""
+    def _tasks(
+        self, task: Callable[..., Any], starts: Sequence[Any], view: Future, *values: Any, of: Sequence[Any] = ()
+    ) -> list[Future]:
+        """A task for every part in a view, or group of them, with values that are sent to the workers only once."""
         shared = [view, *(carry(self.client, Carried(value)) for value in values)]
-        return submit_all(self.client, task, self._parts, starts, *([one] * len(self._parts) for one in shared))
+        return submit_all(self.client, task, of or self._parts, starts, *([one] * len(starts) for one in shared))
 
-    def _total(self, task: Callable[..., Result], starts: Sequence[Any], f: Callable[..., Any], fan_in: int) -> Any:
-        sums = self._tasks(task, starts, self._seen, f)
+    def _total(
+        self,
+        task: Callable[..., Result],
+        starts: Sequence[Any],
+        f: Callable[..., Any],
+        fan_in: int,
+        groups: Sequence[list[Future]] = (),
+    ) -> Any:
+        """The sum over all parts, or groups of them."""
+        sums = self._tasks(task, starts, self._seen, f, of=groups)
         (total,) = self._of_all_rows([result_of(self.client, in_tree(self.client, sum_of, sums, fan_in))])
         if total is None:
             raise DataError("there are no rows to learn from")
         if not_finite(total).any():
             view, summed = Carried(self._view), Carried(f)
-            confirm(
-                self.client, sums, lambda i: task(Brought(self.client, self._parts[i]), starts[i], view, summed).value
-            )
+
+            def again(i: int) -> Any:
+                brought = [Brought(self.client, part) for part in (groups[i] if groups else self._parts[i : i + 1])]
+                return task(brought if groups else brought[0], starts[i], view, summed).value
+
+            confirm(self.client, sums, again)
         self._count(self.n_rows)
         return total
 

@@ -149,13 +149,29 @@ def _encoded(
     sharing = max(1.0, max(client.nthreads().values(), default=1) / THREADS)
     chunk_rows = int(max(1, chunk_bytes(memory) // (per_row * sharing)))
     how = carry(client, Carried((encoding, chunk_rows, folder, profile.n_read == profile.n_rows > 0)))
-    encoded = submit_all(client, task, parts, [how] * len(parts))
+    groups = shared_out(client, len(parts)) if task is part_of_source else {}
+    encoded: list[Future] = []
+    for group, worker in groups.items() or [((0, len(parts)), None)]:
+        its = parts[slice(*group)]
+        encoded += submit_all(client, task, its, [how] * len(its), worker=worker)
     nothing = carry(client, Carried(()))
     counting = submit_all(client, rows_of_part, encoded, [(0,)] * len(parts), [nothing] * len(parts))
     counts = np.array(result_of(client, counting))
     firsts = np.cumsum([0, *counts[:, 0]])
     facts = facts_of(profile, int(firsts[-1]), memory)
-    return OnWorkers(client, encoded, [(int(i),) for i in firsts[:-1]], facts, encoding.row_bytes)
+    data = OnWorkers(client, encoded, [(int(i),) for i in firsts[:-1]], facts, encoding.row_bytes)
+    return data.grouped([slice(*group) for group in groups]) if groups else data
+
+
+def shared_out(client: Client, n_parts: int) -> dict[tuple[int, int], str]:
+    """Neighbouring parts, from the first to the one behind the last, and their worker: a group for each thread.
+
+    So a thread can go through its parts one after the other, where they are to be learnt together.
+    """
+    threads = [worker for worker, n in sorted(client.nthreads().items()) for _ in range(n)]
+    n_groups = min(len(threads), n_parts)
+    cuts = [i * n_parts // n_groups for i in range(n_groups + 1)]
+    return dict(zip(pairwise(cuts), threads, strict=False))
 
 
 def send_rows(client: Client, data: InMemory) -> OnWorkers:

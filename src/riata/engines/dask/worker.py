@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riata.data.chunk import Chunk, add
+from riata.data.chunk import Chunk, add, added
 from riata.engines.dask.parts import Part, RowsInMemory
 from riata.engines.dask.payload import Carried
 from riata.errors import EngineError
@@ -88,10 +88,17 @@ class Result(NamedTuple):
 def sum_of_part(part: Part, starts: Starts, seen: Carried, carried: Carried) -> Result:
     """The sum of f(chunk) over the chunks of a part, in their order."""
     view, f = seen.value, carried.value
-    n_rows, total = 0, None
-    for _, chunk in chunks_of(part, view, starts):
-        value = f(chunk)
-        n_rows, total = n_rows + chunk.n_rows, value if total is None else add(total, value)
+    n_rows = 0
+
+    def values() -> Iterator[Any]:
+        nonlocal n_rows
+        for _, chunk in chunks_of(part, view, starts):
+            n_rows += chunk.n_rows
+            yield f(chunk)
+
+    found = values()
+    first = next(found, None)
+    total = None if first is None else added(chain([first], found))
     return Result(n_rows, total)
 
 
@@ -103,6 +110,17 @@ def run_of_part(part: Part, numbered: tuple[int, Starts], seen: Carried, carried
     if first is None:
         return Result(0, None)
     return Result(int(rows_of_part(part, starts, seen)[0]), f(number, chain([first], run)))
+
+
+def run_of_parts(parts: list[Part], starts: list[Starts], seen: Carried, carried: Carried) -> Result:
+    """f(run) of the chunks of several parts, one after the other."""
+    view, f = seen.value, carried.value
+    run = chain.from_iterable(chunks_of(part, view, its) for part, its in zip(parts, starts, strict=True))
+    first = next(run, None)
+    if first is None:
+        return Result(0, None)
+    n_rows = sum(int(rows_of_part(part, its, seen)[0]) for part, its in zip(parts, starts, strict=True))
+    return Result(n_rows, f(chain([first], run)))
 
 
 def sum_of(results: list[Result]) -> Result:

@@ -33,7 +33,6 @@ import numpy as np
 
 from riata.data.remote import Remote
 from riata.errors import OptionError
-from riata.kernels.candidates import CANDIDATE, UNSEEN
 from riata.kernels.losses import code_of
 from riata.kernels.mean_so_far import LOG_OF_NOTHING
 from riata.kernels.online import (
@@ -78,6 +77,7 @@ MOST_LEADS = 100_000  # features for an exact fit afterwards
 SETTLED = 1000  # rows, after which the mean of a column is known to some hundredths of its deviation
 STEEP = 0.5  # of the threshold: features above are looked at first, where candidates are chosen
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
+STATISTICS_SHARE = 0.7  # of the budget, for these; the rest is for rows and features
 AGEING = {"losses", "xx", "xy"}  # in which older rows count less, since they were judged under earlier models
 HALF_LIFE_SUMS = {  # besides those in block
     "b_z", "b_hold", "slope_squares", "total", "mean_sums", "bucket_sums", "bucket_squares",
@@ -122,6 +122,7 @@ class Online(Method):
     distinct: float = np.inf  # the number of distinct rows, where they are read again
     half_life: float | None = None  # rows after which a row counts half; None: all rows count alike
     from_first_row: bool = True  # whether dense columns, and targets, are counted from the first row
+    budget: int | None = None  # bytes
     schedule = "constant"
     order = "shuffled"
     sign_flips = frozenset({"b_z", "b", "xy", "origin", "centre", "bucket_sums"})
@@ -136,13 +137,23 @@ class Online(Method):
             "review": np.ones(1), "lane": np.zeros(1, dtype=np.int64),
         }  # fmt: skip
         if self.k is not None:
+            self._check_room(n_features)
             memory |= top_k.memory(min(self.n_candidates, n_features), n_features)
         return memory
+
+    def _check_room(self, n_features: int) -> None:
+        """Refuse a k whose statistics the budget has no room for."""
+        need = top_k.bytes_needed(min(self.k or 0, n_features)) / STATISTICS_SHARE
+        if self.budget is not None and need > self.budget:
+            raise OptionError(
+                f"solver 'online' needs at least {np.ceil(need / 1e6):.0f} MB for the products of k={self.k} features, "
+                f"and memory is {self.budget / 1e6:.1f} MB; give it more, or ask for a smaller k"
+            )
 
     def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
         m = min(self.n_candidates, n_features)
         candidates = {} if self.k is None else {
-            "candidates": (-1, n_features), "place_of": (-1, m), "marks": (UNSEEN, CANDIDATE + 1),
+            "candidates": (-1, n_features), "place_of": (-1, m),
         }  # fmt: skip
         return {"lane": (0, LANES), **candidates}
 
@@ -159,7 +170,15 @@ class Online(Method):
 
     @property
     def n_candidates(self) -> int:
-        return 0 if self.k is None else min(CANDIDATES * self.k, self.k + EXTRA)
+        if self.k is None:
+            return 0
+        most = min(CANDIDATES * self.k, self.k + EXTRA)
+        return most if self.budget is None else min(most, max(self.k, top_k.most_candidates(self._room)))
+
+    @property
+    def _room(self) -> float:
+        """Bytes for the statistics of candidates."""
+        return STATISTICS_SHARE * (self.budget or 0)
 
     @property
     def finds_alpha(self) -> bool:
@@ -240,21 +259,22 @@ class Online(Method):
 
     def _gather(self, sweep: Sweep, visits: np.ndarray, margins: np.ndarray, memory: MethodMemory) -> None:
         """Add these rows to the second-order statistics of the candidates, about the margins of the best lane."""
-        y, loss = sweep.y[visits], sweep.loss
+        loss, weight, y = sweep.loss, sweep.weight[visits], sweep.y[visits]
         z = margins[:, memory["lane"][0]] + margins[:, MOVED]
         u = loss.derivative(y, z)
-        h = margins[:, CURVED] if loss.kinked else loss.second_derivative(y, z)
         if loss.labels:
-            h = np.maximum(h, curvature_above(loss, y, z, u))
+            taken, times = top_k.sampled(memory, weight * u)
+            visits, y, z, u, weight = visits[taken], y[taken], z[taken], u[taken], weight[taken] * times
+        h = margins[:, CURVED] if loss.kinked else curvatures_of(loss, y, z, u)
         if loss.logarithms:  # where a model overshoots, slope and curvature are large alike: such a row counts less
             caps, size = self._caps(loss, y, margins, memory), np.abs(u)
             part = np.divide(caps, size, out=np.ones_like(size), where=size > caps)
             u, h = part * u, part * h
+            weight = np.where(z > LOG_OF_NOTHING, weight, 0.0)
         if loss.relative:  # an origin that is a mean moves
             memory["centre"][:] = memory["origin"]
         h = h if loss.kinked else np.maximum(h, LEAST_CURVATURE * memory["curvature"][0])
         responses = h * (z - memory["centre"][0]) - u
-        weight = np.where(z > LOG_OF_NOTHING, sweep.weight[visits], 0.0) if loss.logarithms else sweep.weight[visits]
         top_k.gather(memory, sweep.rows, sweep.plain, visits, of_features(memory, "shift"), weight, h, responses)
 
     def _caps(self, loss: Loss, y: np.ndarray, margins: np.ndarray, memory: MethodMemory) -> np.ndarray:
@@ -271,6 +291,8 @@ class Online(Method):
             return
         candidates, entered = self._candidates(memory)
         top_k.replace_candidates(memory, candidates)
+        squares = memory["slope_squares"][memory["lane"][0]]
+        memory["slope"][0] = np.sqrt(squares / max(memory["total"][0], 1e-300))
         memory["noise"] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
 
     def _candidates(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
@@ -322,12 +344,12 @@ class Online(Method):
         if fade < 1.0:
             memory["block"][:, :SHIFT] *= fade
 
-    def _best_lane(self, losses: np.ndarray) -> int:
+    def _best_lane(self, losses: np.ndarray, enough: float = ENOUGH_EXPLAINED) -> int:
         """The best lane by progressive validation; without an alpha, the sparsest that is nearly as good."""
         explained = losses[EMPTY] - losses[:LANES]
         best = int(np.argmax(explained))
         if self.finds_alpha and explained[best] > 0.0:
-            return int(np.argmax(explained >= ENOUGH_EXPLAINED * explained[best]))
+            return int(np.argmax(explained >= enough * explained[best]))
         return best
 
     def _weights(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
@@ -432,6 +454,17 @@ class Online(Method):
         return OnlineOutputs(self.alpha, self.k, n_outputs=n_outputs)
 
 
+def curvatures_of(loss: Loss, y: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Those of the loss at margins z, where its slopes are u; of labels, those of parabolas above it."""
+    if not loss.labels:
+        h: np.ndarray = loss.second_derivative(y, z)
+        return h
+    h = curvature_above(loss, y, z, u)
+    low = np.flatnonzero(h == 0.0) if loss.symmetric else np.arange(len(z))  # where it is above, it is no less
+    h[low] = np.maximum(h[low], loss.second_derivative(y[low], z[low]))
+    return h
+
+
 def curvature_above(loss: Loss, y: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
     """The curvature of a parabola that has slope u at z and lies nowhere below a loss of labels; 0 near z = 0.
 
@@ -462,6 +495,7 @@ def online(problem: Problem, options: Options) -> Iterator[Iterate]:
         standardize=standardize,
         distinct=float(problem.data.n_rows),
         half_life=options.half_life,
+        budget=options.memory or problem.data.memory,
     )
     if isinstance(problem.data, Remote):
         from riata.solvers.online.shared_out import shared_out

@@ -87,7 +87,7 @@ def shared_candidates(problem: Problem, method: Online, options: Options, by_num
     data = problem.data
     assert isinstance(data, Remote)
     centred = problem.fit_intercept and not data.wide and not by_number
-    found: Found = data.sum_runs(PartLearner.of(problem, method, options, centred, _candidates))
+    found: Found = data.sum_long_runs(PartLearner.of(problem, method, options, centred, _candidates))
     candidates = found.candidates.first(method.n_candidates)
     columns = data.map(_Narrow(candidates.ids))
     columns.facts = columns.facts.but(n_features=len(candidates.ids), feature_names=None, encoding=None)

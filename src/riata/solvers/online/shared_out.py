@@ -14,7 +14,7 @@ what. A part whose worker died is learnt again.
 
 Which lane is best depends on how many rows were learnt: parts, which have few, do best with low thresholds. So parts
 leave their last rows, which then are learnt here, by the state of all parts, and lanes are compared by how well they
-predicted these.
+predicted these. Parts that lie on one worker are learnt one after the other, as one.
 """
 
 from collections.abc import Iterator
@@ -37,6 +37,9 @@ from riata.solvers.stochastic.method import MethodMemory, State
 
 LEFT_SHARE, MOST_LEFT = 0.2, 50_000  # of all rows that are learnt here; of so many, the means of losses are well known
 LEFT_BYTES = 32 << 20  # of them, at most
+# of what the best lane explains of them. More than `ENOUGH_EXPLAINED`, for they tell how good lanes have become, while
+# losses on the way count how far sparse ones were behind at first
+ENOUGH_OF_LEFT = 0.98
 
 
 class Learnt(NamedTuple):
@@ -111,7 +114,7 @@ def learn_left(method: Online, learner: PartLearner, state: State, left: LeftRow
     memory["review"][:] = state.steps + sum(chunk.n_rows for chunk in left.chunks) + 1  # none on the way
     for chunk in left.chunks:
         progressive = progressive.plus(learner.learn(state, chunk, np.arange(chunk.n_rows)))
-    memory["lane"][0] = method._best_lane(memory["losses"])
+    memory["lane"][0] = method._best_lane(memory["losses"], ENOUGH_OF_LEFT)
     state.b = method._intercept(memory)
     return progressive
 
@@ -144,10 +147,12 @@ def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[I
         yield from shared_candidates(problem, method, options, by_number=False)
         return
     assert isinstance(data, Remote)
-    n_left = min(LEFT_SHARE * data.n_rows, MOST_LEFT, LEFT_BYTES / max(data.row_bytes, 1.0)) / data.n_chunks
+    n_left = 0.0  # one run of all rows knows which lane is best, as one process does
+    if data.n_long_runs > 1:
+        n_left = min(LEFT_SHARE * data.n_rows, MOST_LEFT, LEFT_BYTES / max(data.row_bytes, 1.0)) / data.n_long_runs
     centred = problem.fit_intercept and not data.wide
     learner = PartLearner.of(problem, method, options, centred, _pieces, int(n_left))
-    learnt = data.sum_runs(learner)
+    learnt = data.sum_long_runs(learner)
     state = together(method, learner, learnt)
     progressive = learnt.progressive.plus(learn_left(method, learner, state, learnt.left))
     w, b = method.model(state)

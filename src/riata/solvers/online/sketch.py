@@ -33,7 +33,7 @@ from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options
 from riata.solvers.online import top_k
-from riata.solvers.online.online import Online, of_features
+from riata.solvers.online.online import CANDIDATES, EXTRA, Online, of_features
 from riata.solvers.saved_checks import check_indices, check_set
 from riata.solvers.stochastic.method import MethodMemory, State, Sweep, stochastic
 
@@ -70,7 +70,7 @@ class Sketch(Online):
 
     def sizes(self, n_features: int) -> tuple[int, int]:
         """How many places and buckets the budget allows."""
-        statistics = 8 * (min(self.n_candidates, n_features) + 1) ** 2
+        statistics = top_k.bytes_needed(min(self.n_candidates, n_features))
         room = int(METHOD_SHARE * self.budget) - statistics
         places = min(int(TABLE_SHARE * room) // PLACE_BYTES, n_features + 1)  # with room for all, it is never full
         least = min(4 * self.n_candidates, n_features)  # when half of the features leave, all candidates must stay
@@ -81,6 +81,14 @@ class Sketch(Online):
                 f"{self.budget / 1e6:.1f} MB; give it more, or ask for a smaller k"
             )
         return places, min(int((1.0 - TABLE_SHARE) * room) // BUCKET_BYTES, n_features)
+
+    @property
+    def n_candidates(self) -> int:
+        """As many as wanted: `sizes` refuses what the budget has no room for."""
+        return min(CANDIDATES * (self.k or 0), (self.k or 0) + EXTRA)
+
+    def _check_room(self, n_features: int) -> None:
+        pass
 
     def width(self, n_features: int) -> int:
         return 0
