@@ -194,7 +194,7 @@ class Online(Method):
         if sweep.batch != 1:
             raise OptionError("solver 'online' takes one row a step: leave batch at 1")
         memory, done = state.memory, 0
-        self._set_units(memory, sweep.loss)
+        self.set_units(memory, sweep.loss)
         while done < len(sweep.visits):
             due = max(self._due(memory) - state.steps - done, 0)  # a review that a checkpoint has missed is due now
             visits = sweep.visits[done : done + due]
@@ -205,7 +205,7 @@ class Online(Method):
                 self._stop(state, state.steps + done)
                 if self.from_first_row and learn_b and not leaves_zeros_out(sweep.rows):
                     self._count_from_means(memory)
-        return self._intercept(memory), 0.0
+        return self.intercept(memory), 0.0
 
     def _count_from_means(self, memory: MethodMemory) -> None:
         """Count dense columns from their means so far, while rows are few; margins stay as they are.
@@ -218,7 +218,7 @@ class Online(Method):
         if not 0.0 < total <= SETTLED:
             return
         moved = of_features(memory, "sums") / total
-        memory["b"][:LANES] += moved @ self._weights(memory)[0]
+        memory["b"][:LANES] += moved @ self.weights(memory)[0]
         memory["b_z"][:LANES] = -memory["b"][:LANES] * (1.0 + memory["b_hold"][:LANES])
         of_features(memory, "squares")[:] -= moved * of_features(memory, "sums")
         of_features(memory, "sums")[:] = 0.0
@@ -226,7 +226,7 @@ class Online(Method):
         if self.k is not None:
             top_k.move_columns(memory, moved)
 
-    def _set_units(self, memory: MethodMemory, loss: Loss) -> None:
+    def set_units(self, memory: MethodMemory, loss: Loss) -> None:
         """How stiff weights are, of each lane, and the curvature of the loss."""
         memory["stiffness"][:] = 1.0 / self.rates
         if not (loss.logarithms or loss.kinked):  # of those, the sweep works it out
@@ -285,7 +285,7 @@ class Online(Method):
 
     def _review(self, memory: MethodMemory) -> None:
         """Choose the best lane and, for k features, the candidates; adjust the noise to have enough of them."""
-        memory["lane"][0] = self._best_lane(memory["losses"])
+        memory["lane"][0] = self.best_lane(memory["losses"])
         self._age(memory)
         if self.k is None:
             return
@@ -300,7 +300,7 @@ class Online(Method):
 
         Also how many features are in the model of each lane.
         """
-        levels, _ = self._levels(memory)
+        levels, _ = self.levels(memory)
         lane, m = int(memory["lane"][0]), len(memory["candidates"])
         features, size, slope, entered = self._steeper(memory, STEEP * float(levels[lane]))
         if len(features) < m:
@@ -319,7 +319,7 @@ class Online(Method):
         """The features whose |z| / s in the chosen lane is above `least`."""
         n = len(memory["block"])
         found = Steep(np.empty(n, dtype=np.int64), np.empty(n), np.empty(n), np.zeros(LANES))
-        level, stiffness = self._levels(memory)[0], memory["stiffness"] * memory["curvature"]
+        level, stiffness = self.levels(memory)[0], memory["stiffness"] * memory["curvature"]
         total, lane = float(memory["total"][0]), int(memory["lane"][0])
         n = steep_features(memory["block"], memory["marks"], total, level, stiffness, lane, least, found)
         return Steep(found.features[:n], found.size[:n], found.slope[:n], found.entered)
@@ -344,7 +344,7 @@ class Online(Method):
         if fade < 1.0:
             memory["block"][:, :SHIFT] *= fade
 
-    def _best_lane(self, losses: np.ndarray, enough: float = ENOUGH_EXPLAINED) -> int:
+    def best_lane(self, losses: np.ndarray, enough: float = ENOUGH_EXPLAINED) -> int:
         """The best lane by progressive validation; without an alpha, the sparsest that is nearly as good."""
         explained = losses[EMPTY] - losses[:LANES]
         best = int(np.argmax(explained))
@@ -352,14 +352,14 @@ class Online(Method):
             return int(np.argmax(explained >= enough * explained[best]))
         return best
 
-    def _weights(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
+    def weights(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
         """The current weights of all features, a column for each lane, and the deviations of the features' columns."""
         return self._weights_in(memory["block"], memory)
 
     def _weights_in(self, block: np.ndarray, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
         """The same of the features whose numbers are in a block."""
         w, deviation = np.empty((len(block), LANES)), np.empty(len(block))
-        level, flat = self._levels(memory)
+        level, flat = self.levels(memory)
         stiffness = memory["stiffness"] * memory["curvature"]
         all_weights(block, memory["total"][0], level, flat, stiffness, w, deviation)
         return w, deviation
@@ -374,24 +374,24 @@ class Online(Method):
 
     def _n_entered(self, memory: MethodMemory, features: np.ndarray = NOWHERE) -> int:
         """How many features have a weight in the chosen lane; `features` takes which."""
-        (level, flat), lane = self._levels(memory), int(memory["lane"][0])
+        (level, flat), lane = self.levels(memory), int(memory["lane"][0])
         total = float(memory["total"][0])
         return int(entered(memory["block"], total, float(level[lane]), float(flat), lane, features))
 
-    def _levels(self, memory: MethodMemory) -> tuple[np.ndarray, float]:
+    def levels(self, memory: MethodMemory) -> tuple[np.ndarray, float]:
         """The thresholds of all lanes as of now: for columns of unit deviation, and whatever the deviation."""
         T = memory["total"][0]
         level = memory["noise"] * np.sqrt(memory["slope_squares"][:LANES]) * max(T / self.distinct, 1.0) ** REPEATS
         total_alpha = (self.alpha or 0.0) * T
         return (level + total_alpha, 0.0) if self.standardize else (level, total_alpha)
 
-    def _intercept(self, memory: MethodMemory) -> float:
+    def intercept(self, memory: MethodMemory) -> float:
         return float(memory["origin"][0] + memory["b"][memory["lane"][0]])
 
     def model(self, state: State) -> tuple[np.ndarray, float]:
         memory = state.memory
         if self.k is None or np.count_nonzero(memory["candidates"] >= 0) < self.k:
-            w, b = self._weights_of_lane(memory), self._intercept(memory)
+            w, b = self._weights_of_lane(memory), self.intercept(memory)
             w = w if self.k is None else hard_threshold(w, self.k)
         else:
             w = np.zeros(len(of_features(memory, "sums")))
@@ -421,7 +421,7 @@ class Online(Method):
         memory = state.memory
         if self.k is not None:
             return None
-        w, deviation = self._weights(memory)
+        w, deviation = self.weights(memory)
         sizes = np.abs(w).max(axis=1) * deviation
         pool = np.flatnonzero(sizes)
         if len(pool) > MOST_LEADS:
@@ -431,7 +431,7 @@ class Online(Method):
         lane = memory["lane"][0]
         n_seen = int(np.count_nonzero(of_features(memory, "squares")))
         raised = max(1.0, float(np.sqrt(2.0 * np.log(max(n_seen, 2))) / memory["noise"][lane]))
-        return Leads(pool, raised * float(self._levels(memory)[0][lane] / max(memory["total"][0], 1e-300)))
+        return Leads(pool, raised * float(self.levels(memory)[0][lane] / max(memory["total"][0], 1e-300)))
 
     def shift(self, state: State, log_odds: float) -> float:
         """The last steps of an intercept are noise, and much of it is also in that of the empty model.

@@ -74,7 +74,7 @@ class OnlineOutputs(Online):
         all_lanes, deviation = np.empty((n_features, LANES)), np.empty(n_features)
         stiffness = memory["stiffness"] * memory["curvature"]
         for k in range(K):
-            level, flat = self._levels(memory | {"slope_squares": memory["slope_squares"][k]})
+            level, flat = self.levels(memory | {"slope_squares": memory["slope_squares"][k]})
             all_weights(blocks[k], memory["total"][0], level, flat, stiffness, all_lanes, deviation)
             w[:, k] = all_lanes[:, lane]
             b[k] = memory["b"][k, lane] - np.sum(w[:, k] * blocks[k, :, SHIFT])

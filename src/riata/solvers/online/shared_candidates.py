@@ -62,7 +62,7 @@ def _candidates(method: Online, part: LearntPart) -> Found:
     """Those of a part that has been learnt."""
     memory, lane = part.state.memory, part.state.memory["lane"][0]
     places, _ = method._candidates(memory)
-    w, deviation = method._weights(memory)
+    w, deviation = method.weights(memory)
     s = deviation[places]
     slopes = np.divide(of_features(memory, "z")[places, lane], s, out=np.zeros(len(s)), where=s > 0.0)
     evidence = np.column_stack([memory["total"][0] * w[places, lane] * s, slopes])

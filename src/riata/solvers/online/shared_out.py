@@ -59,7 +59,7 @@ class Learnt(NamedTuple):
 def _pieces(method: Online, part: LearntPart) -> Learnt:
     """The sums of a part that has been learnt."""
     memory = part.state.memory
-    w, deviation = method._weights(memory)
+    w, deviation = method.weights(memory)
     v = w * (memory["stiffness"] * memory["curvature"])
     block = memory["block"]
     hold = block[:, HOLD]
@@ -82,7 +82,7 @@ def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
     """The state of all parts."""
     state = learner.first_state()
     memory, block = state.memory, state.memory["block"]
-    method._set_units(memory, learner.stepper.loss)
+    method.set_units(memory, learner.stepper.loss)
     n = len(memory["slope_squares"])
     memory["slope_squares"][:], memory["losses"][:] = learnt.sums[:n], learnt.sums[n:-1]
     memory["total"][:] = learnt.sums[-1]
@@ -100,8 +100,8 @@ def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
     memory["b"][:] = pulled / np.maximum(b_hold_sum, 1e-300)
     memory["b_hold"][:] = np.sqrt(b_hold_squares)
     memory["b_z"][:] = -memory["b"] * (1.0 + memory["b_hold"])
-    memory["lane"][0] = method._best_lane(memory["losses"])
-    state.b, state.steps = method._intercept(memory), learnt.steps
+    memory["lane"][0] = method.best_lane(memory["losses"])
+    state.b, state.steps = method.intercept(memory), learnt.steps
     return state
 
 
@@ -114,8 +114,8 @@ def learn_left(method: Online, learner: PartLearner, state: State, left: LeftRow
     memory["review"][:] = state.steps + sum(chunk.n_rows for chunk in left.chunks) + 1  # none on the way
     for chunk in left.chunks:
         progressive = progressive.plus(learner.learn(state, chunk, np.arange(chunk.n_rows)))
-    memory["lane"][0] = method._best_lane(memory["losses"], ENOUGH_OF_LEFT)
-    state.b = method._intercept(memory)
+    memory["lane"][0] = method.best_lane(memory["losses"], ENOUGH_OF_LEFT)
+    state.b = method.intercept(memory)
     return progressive
 
 
@@ -127,7 +127,7 @@ def _within_newton(
     The excess is divided by s^2 + hold (`own`); that of a Newton step is the curvature of all rows. Of a likelihood of
     labels it is the mean square of the slopes, here of those of the empty model.
     """
-    level, flat = method._levels(memory)
+    level, flat = method.levels(memory)
     total = float(memory["total"][0])
     curvature = float(memory["curvature"][0])
     if loss.labels:
