@@ -26,6 +26,7 @@ from riata.training.spec import Spec
 from riata.units import whole_megabytes
 
 OF_COLUMNS = 5  # vectors of a fit that do not grow with the number of margins: moments and scales of columns
+LITTLE = 4 << 20  # bytes, up to which vectors are not counted: what a solver makes of them is more, and says so itself
 WIDEST = 1 << 34  # features: one number for each would take 128 GiB
 SAVING = [name for name, solver in SOLVERS.items() if solver.saves or solver.method]  # that have checkpoints
 
@@ -265,7 +266,7 @@ def check_width(data: Dataset, spec: Spec) -> None:
     as_they_come = data.single_pass and spec.learns_online
     vectors, alike = (solver.vectors_of_stream, 0) if as_they_come else (solver.vectors, OF_COLUMNS)
     need = least_for_vectors(data.n_features, alike + (vectors - alike) * loss.n_outputs)
-    if need > memory:
+    if need > max(memory, LITTLE):
         raise OptionError(
             f"{data.n_features} features{_of_margins(loss)} need at least {whole_megabytes(need)}, more than the "
             f"budget of {in_words(memory)}; give it more memory, correct the indices, or take solver 'sketch', whose "
