@@ -21,7 +21,7 @@ MOMENT = 1000  # milliseconds: as long as a few batches take, also on a busy mac
 LARGEST_CHUNK = 64 << 20  # larger chunks save nothing
 LARGEST_BLOCK = 4 << 20  # of a file read at once
 BLOCKS_TOGETHER = 4  # in which Arrow parses that much; their rows are joined, as a batch of few costs as much
-LOOK_COLUMN, TEXT_COLUMN = 7_500, 25_000  # bytes of a column of a text file: for a first look at it, and to read it
+LOOK_COLUMN, TEXT_COLUMN = 7_500, 40_000  # bytes of a column of a text file: for a first look at it, and to read it
 MOMENTS = 14  # vectors of a number for each feature, while the moments of two chunks are made and added to the others
 SHARE_OF_VECTORS = 0.75  # for numbers of features; the rest is for rows, and for what is made of them
 MOST_WORDS_COUNTED, WORD_BYTES = 800_000, 128  # of a column of text, at a time; what one takes while it is counted
@@ -86,8 +86,8 @@ def parsed_bytes(block: int) -> int:
 def check_text_columns(n_columns: int, each: int, memory: int, what: str) -> None:
     """Refuse more columns of text than there is memory for, before any of it is taken.
 
-    Whatever they hold, Arrow's reader and the learners keep something for each column: with 10,000 of them some 250 MB
-    were measured with a budget of 64 MB, and 195 MB with 256.
+    Whatever they hold, Arrow's reader and the learners keep something for each column of each block at hand: with 10,000
+    of them 195 to 360 MB were measured with a budget of 256 MB, the most beside other work, when blocks wait longer.
     """
     check_width(f"{what} {n_columns:,} columns of text", n_columns * each, memory, "write them as Parquet or .npy")
 
