@@ -86,8 +86,8 @@ def parsed_bytes(block: int) -> int:
 def check_text_columns(n_columns: int, each: int, memory: int, what: str) -> None:
     """Refuse more columns of text than there is memory for, before any of it is taken.
 
-    Whatever they hold, Arrow's reader and the learners keep something for each column of each block at hand: with 10,000
-    of them 195 to 360 MB were measured with a budget of 256 MB, the most beside other work, when blocks wait longer.
+    Whatever they hold, Arrow's reader and the learners keep something for each column of each block at hand: with
+    10,000 of them 195 to 360 MB were measured with a budget of 256 MB, the most beside other work, when blocks wait.
     """
     check_width(f"{what} {n_columns:,} columns of text", n_columns * each, memory, "write them as Parquet or .npy")
 
