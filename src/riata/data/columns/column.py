@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -85,8 +86,12 @@ class Encoder(ABC):
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         """Features of these rows, numbered by hashes of their names."""
         X: Any = sp.csr_array(self.encode(columns, dtype))
-        known = numbers_of(self.names)
-        return Entries(X.indptr, known[X.indices], X.data, lambda place: self.names[X.indices[place]])
+        return Entries(X.indptr, self._numbers[X.indices], X.data, lambda place: self.names[X.indices[place]])
+
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        """Of its features: hashes of their names, which of thousands of columns take longer than few rows of them."""
+        return numbers_of(self.names)
 
     def gives(self, names: Collection[str]) -> bool:
         """Whether it makes at least one of these features."""
