@@ -33,6 +33,7 @@ import pyarrow.parquet as pq
 
 from peak_memory import memory_of
 
+REFUSED = 2  # the exit code of a command that asks for what there is no room for
 MOST_LEVELS = 2_000_000  # of a column of strings
 ZIPF = 1.05  # P(level of rank r) is about r^-ZIPF
 RANK_BITS = 21, 27  # of a level's number: up to 2,097,152 levels, and for more
@@ -237,13 +238,14 @@ class Cost:
     wall: float
     peak: float
     ended: bool = True
+    refused: bool = False  # by one sentence, before it began
 
 
 def timed(command, limit, environment):
     """The cost of a process, which is ended after `limit` seconds."""
     before, started, peak = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter(), 0.0
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, env=environment)
-    ended = True
+    ended, refused = True, False
     while process.poll() is None:
         peak = max(peak, memory_of(process.pid))
         time.sleep(0.02)
@@ -253,9 +255,11 @@ def timed(command, limit, environment):
             ended = False
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if ended and process.returncode:
-        raise SystemExit(f"{command} failed")
+        ended, refused = False, process.returncode == REFUSED
+        if not refused:
+            raise SystemExit(f"{command} failed")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Cost(cpu, time.perf_counter() - started, peak, ended)
+    return Cost(cpu, time.perf_counter() - started, peak, ended, refused)
 
 
 @dataclass
@@ -381,7 +385,8 @@ def measured(learners, folder, n_rows, true, counting):
             *first, size = found[name]
             cells = [*counting.times(ended, n_rows), *first, f"{max(cost.peak for cost in ended):.0f}", size]
         else:
-            cells = [f"> {min(cost.cpu for cost in its):.1f}", "did not end", *[""] * (7 if counting.clock else 5)]
+            why = "refused" if its[0].refused else "did not end"
+            cells = [f"> {min(cost.cpu for cost in its):.1f}", why, *[""] * (7 if counting.clock else 5)]
         lines.append(f"| {' | '.join([name, *cells])} |")
     return lines
 

@@ -165,6 +165,19 @@ def test_a_resumed_fit_ends_where_it_would_have(tmp_path, data, how):
     assert resumed.history[-1].passes == pytest.approx(expected.history[-1].passes)
 
 
+def broken_off(data, spec, last):
+    """Fit until so many points were recorded, and then as after Ctrl-C."""
+    points = []
+
+    def break_off(record):
+        points.append(record)
+        if len(points) == last:
+            raise KeyboardInterrupt
+
+    with contextlib.suppress(KeyboardInterrupt):
+        fit(data, spec, break_off)
+
+
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("how", [
     {"solver": "exact", "alpha": 0.01}, {"solver": "exact", "alpha": 0.01, "loss": "squared"},
@@ -181,16 +194,8 @@ def test_a_fit_broken_off_after_any_pass_ends_where_it_would_have(tmp_path, rng,
     expected = fit(data, spec).result
     n_points = len(expected.history)
     for broken_at in sorted({2, n_points // 2 + 1, n_points} - {1}):
-        points = []
-
-        def break_off(record, points=points, last=broken_at):
-            points.append(record)
-            if len(points) == last:
-                raise KeyboardInterrupt
-
         folder = tmp_path / str(broken_at)
-        with contextlib.suppress(KeyboardInterrupt):
-            fit(data, replace(spec, checkpoint=folder, every=0.0), break_off)
+        broken_off(data, replace(spec, checkpoint=folder, every=0.0), broken_at)
         assert (folder / "checkpoint.npz").exists() or (how["solver"] == "exact" and broken_at == 2)
         resumed = fit(data, replace(spec, checkpoint=folder, resume=True)).result
         assert_array_equal(resumed.coef, expected.coef)
@@ -209,16 +214,8 @@ def test_a_fit_broken_off_with_a_curvature_that_is_kept_ends_where_it_would_have
     expected = fit(data, spec).result
     anchored = 0
     for broken_at in range(3, len(expected.history)):
-        points = []
-
-        def break_off(record, points=points, last=broken_at):
-            points.append(record)
-            if len(points) == last:
-                raise KeyboardInterrupt
-
         folder = tmp_path / str(broken_at)
-        with contextlib.suppress(KeyboardInterrupt):
-            fit(data, replace(spec, checkpoint=folder, every=0.0), break_off)
+        broken_off(data, replace(spec, checkpoint=folder, every=0.0), broken_at)
         anchored += len(checkpoints_of(data, replace(spec, checkpoint=folder)).load().arrays["anchored.rows"]) > 0
         resumed = fit(data, replace(spec, checkpoint=folder, resume=True)).result
         assert_array_equal(resumed.coef, expected.coef)
