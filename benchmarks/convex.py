@@ -60,15 +60,19 @@ def certificate(benchmark, X, y, alphas, coefs, intercepts):
 
 def measure(number, solver):
     """In a process of its own: first call, warm calls, gap, passes and peak memory, as JSON on standard output."""
+    from problems import BENCHMARKS, load
+
+    measure_problem(BENCHMARKS[number], *load(BENCHMARKS[number]), solver)
+
+
+def measure_problem(benchmark, X, y, solver):
+    """The same of any problem."""
     from peers import offered
 
-    from problems import BENCHMARKS, load
     from riata.data.in_memory import InMemory
     from riata.losses import LOSSES
     from riata.objective import Problem, alpha_max, elastic_net
 
-    benchmark = BENCHMARKS[number]
-    X, y = load(benchmark)
     problem = Problem(InMemory(X, y), LOSSES[benchmark.loss], elastic_net(1.0), benchmark.fit_intercept)
     largest = alpha_max(problem)
     last = 1.0 / benchmark.ratio
@@ -116,9 +120,14 @@ def run(number, solver, more=()):
             print(f"    {solver}: {failed}", file=sys.stderr)
     except subprocess.TimeoutExpired as stopped:
         told = (stopped.stdout or b"").decode()
-    nothing = {"solver": solver, "first": None, "warm": None, "gap": None}
-    result = json.loads(told.strip().splitlines()[-1]) if told.strip() else nothing
+    result = last_told(told, solver)
     return {**result, "failed": failed} if failed else result
+
+
+def last_told(told, solver):
+    """The last measurement that a process printed, one without a gap where there is none."""
+    lines = [line for line in told.splitlines() if line.startswith("{")]
+    return json.loads(lines[-1]) if lines else {"solver": solver, "first": None, "warm": None, "gap": None}
 
 
 def certified(result):
