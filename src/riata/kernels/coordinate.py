@@ -174,19 +174,22 @@ def sweeps_along_columns(
     history: np.ndarray,
     gains: np.ndarray,
     worth: float,
-) -> tuple[float, float, float]:
-    """Cyclic sweeps over the active columns, as many as `history` has rows, which get the coefficients after each.
+    last_share: float,
+) -> tuple[float, float, float, int]:
+    """Cyclic sweeps over the active columns, as many as `history` has rows, which get the coefficients after each; or
+    until one gains no more than `last_share` of what all have gained.
 
     After the first sweep it passes over columns whose last visit lowered Q by less than `worth` times the average of
     the sweep before, per entry: of words, a few have most of the entries, and are soon where they belong. `stored` has
     the entries of every column, `gains` is room for what the last visit to each active one gained.
 
-    Updates v, and t but for the change of the constant c, which is returned with the decrease of Q and the number of
-    entries visited.
+    Updates v, and t but for the change of the constant c, which is returned with the decrease of Q and the numbers of
+    entries visited and of sweeps.
     """
     D, sums, means, curvatures, l1, l2, lower, upper = quadratic
     constant = decrease = visited = least = 0.0
-    for sweep in range(history.shape[0]):
+    sweep = 0
+    while sweep < history.shape[0]:
         decrease_before, visited_before = decrease, visited
         for k in range(active.shape[0]):
             j = active[k]
@@ -208,4 +211,7 @@ def sweeps_along_columns(
         least = worth * (decrease - decrease_before) / max(visited - visited_before, 1.0)
         for k in range(active.shape[0]):
             history[sweep, k] = v[active[k]]
-    return constant, decrease, visited
+        sweep += 1
+        if decrease - decrease_before <= last_share * decrease:
+            break
+    return constant, decrease, visited, sweep

@@ -23,9 +23,9 @@ def test_rows_whose_margins_are_far_on_the_wrong_side_come_back(monkeypatch):
     problem = Problem(data, loss, elastic_net(alpha_max(Problem(data, loss, elastic_net(1.0))) / 300))
     far = np.zeros(d)
     far[rng.choice(d, 100, replace=False)] = rng.normal(size=100)
-    gap = duality_gap(problem, far, first_order(problem, far, 0.0))
-    columns = GatheredColumns.of(data, np.arange(d), True)
-    w, b = columns.minimum(problem, None, (far, 0.0), (far, 0.0), 0.0, 1e-7)
+    at = first_order(problem, far, 0.0)
+    gap, columns = duality_gap(problem, far, at), GatheredColumns.of(data, np.arange(d), True)
+    w, b = columns.minimum(problem, at, (far, 0.0), (far, 0.0), 0.0, 1e-7)
     assert duality_gap(problem, w, first_order(problem, w, b)) <= 1e-3 * gap
 
 
@@ -35,7 +35,7 @@ def test_a_rough_minimum_lowers_the_objective_and_a_precise_one_closes_the_gap()
     columns, start = GatheredColumns.of(data, np.arange(d), True), (np.zeros(d), 0.0)
     F, gap = {}, {}
     for name, precision in (("rough", ROUGH_PRECISION), ("precise", 0.0)):
-        w, b = columns.minimum(problem, None, start, start, precision, 1e-7)
+        w, b = columns.minimum(problem, first_order(problem, *start), start, start, precision, 1e-7)
         at = first_order(problem, w, b)
         F[name], gap[name] = at.loss + problem.penalty.value(w), duality_gap(problem, w, at)
     assert gap["precise"] <= 1e-7 < gap["rough"]

@@ -85,7 +85,7 @@ def minimise_along_columns(
             work.newton()
             effort.here = effort.in_all = 0.0
         else:
-            cost = work.descend()
+            cost = work.descend(last_share)
             effort.add(cost)
             effort.for_conjugate += BESIDE * cost
             if not isinstance(columns, DenseColumns) and work.gap() > enough:
@@ -150,16 +150,17 @@ class Descent:
             free = float(np.sum(FREE_REACH * np.abs(g * v) + np.where(h > 0.0, g * g / np.where(h > 0.0, h, 1.0), 0.0)))
         return loose + float(q.l1 @ np.abs(self.v)) + share * float(self.v @ self.g) + price + free
 
-    def descend(self) -> float:
-        """Sweeps and an extrapolation; what they cost."""
+    def descend(self, last_share: float) -> float:
+        """Sweeps, until one gains no more than this share of all, and an extrapolation; what they cost."""
         q, v, before = self.quadratic, self.v, self.Q
         active = self._active()
         history = np.empty((SWEEPS + 1, len(active)))
         history[0] = v[active]
         stored, gains = self.columns.stored, np.empty(len(active))
-        constant, decrease, visited = sweeps_along_columns(
-            self.columns.rows, q, active, stored, v, self.t, history[1:], gains, WORTH
+        constant, decrease, visited, sweeps = sweeps_along_columns(
+            self.columns.rows, q, active, stored, v, self.t, history[1:], gains, WORTH, last_share
         )
+        history = history[: sweeps + 1]
         self.Q, self.constant = self.Q - decrease, self.constant + constant
         if constant:
             self.t += constant * q.D

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from riata.data.in_memory import InMemory
-from riata.objective import FirstOrder, Problem, duality_gap, first_order
+from riata.objective import FirstOrder, Problem, at_best_intercept, duality_gap, first_order, pulls
 from riata.penalties import GroupLasso
 from riata.solvers.convex.column_quadratic import Effort, minimise_along_columns
 from riata.solvers.convex.columns import Columns, DenseColumns, one_by_one
 from riata.solvers.convex.curvature import ROUGH_PRECISION, Point
 from riata.solvers.convex.damping import next_damping
+from riata.solvers.convex.first_steps import first_steps
 from riata.solvers.convex.group_column_quadratic import minimise_groups_along_columns
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS, sum_rounding
 from riata.solvers.convex.row_curvature import row_curvature
@@ -69,10 +70,22 @@ class GatheredColumns:
         penalty = problem.penalty.of(self.features)  # type: ignore[attr-defined] # all that come here have it
         restricted = replace(problem, data=self.rows, penalty=penalty, start=None)
         with one_blas_thread():
-            v, b = self._minimise(restricted, w[self.features], b, enough, rough=precision >= ROUGH_PRECISION)
+            (v, b), well = (w[self.features], b), False
+            if not isinstance(penalty, GroupLasso):
+                outside = self._pull_outside(problem, at)
+                (v, b), well = first_steps(restricted, self.columns, self.origin, (v, b), enough, outside)
+            if not well:
+                v, b = self._minimise(restricted, v, b, enough, rough=precision >= ROUGH_PRECISION)
         w = np.zeros_like(w)
         w[self.features] = v
         return w, b
+
+    def _pull_outside(self, problem: Problem, at: FirstOrder) -> float:
+        """By how much of its threshold the most pulled of the other features is above it."""
+        pull, threshold = pulls(problem.penalty, at_best_intercept(problem, at))
+        pull[self.features] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return max(0.0, float(np.nanmax(pull / threshold, initial=1.0)) - 1.0)
 
     def _minimise(self, problem: Problem, v: np.ndarray, b: float, enough: float, rough: bool) -> Point:
         """(v, b) whose F is within `enough` of the minimum, from a start; a rough one is where little is left to gain.
