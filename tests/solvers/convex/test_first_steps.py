@@ -9,7 +9,7 @@ from riata.data.in_memory import InMemory
 from riata.losses import LOSSES, loss_of
 from riata.objective import Problem, alpha_max, duality_gap, elastic_net, first_order
 from riata.penalties import ElasticNet
-from riata.solvers.convex.first_steps import first_steps
+from riata.solvers.convex.first_steps import first_steps, first_steps_serve
 from riata.solvers.convex.gathered_columns import GatheredColumns
 
 COMPILED = sorted(
@@ -64,15 +64,13 @@ def test_ridges_of_an_elastic_net_count():
     assert duality_gap(problem, v, first_order(problem, v, b)) <= 1e-4 * F(problem, start)
 
 
-def test_bounds_and_features_without_a_penalty_are_left_to_the_thorough_method():
-    problem, columns = gathered("logistic", sparse=True, fit_intercept=True, ratio=50)
-    start = np.zeros(30), 0.0
+def test_bounds_features_without_a_penalty_and_quadratics_are_left_to_the_thorough_method():
+    problem, _ = gathered("logistic", sparse=True, fit_intercept=True, ratio=50)
+    assert first_steps_serve(problem)
     for penalty in (
-        ElasticNet(np.full(30, 0.01), np.zeros(30), lower=np.zeros(30), upper=np.full(30, np.inf)),
-        ElasticNet(np.where(np.arange(30) == 3, 0.0, 0.01), np.zeros(30)),
+        ElasticNet(np.full(30, 0.01), lower=0.0),
+        ElasticNet(np.full(30, 0.01), upper=np.where(np.arange(30) == 3, 1.0, np.inf)),
+        ElasticNet(np.where(np.arange(30) == 3, 0.0, 0.01)),
     ):
-        other = Problem(problem.data, problem.loss, penalty, True)
-        (v, b), well = first_steps(other, columns.columns, columns.origin, start, 1e-6, outside=1.0)
-        assert not well
-        assert not v.any()
-        assert b == 0.0
+        assert not first_steps_serve(Problem(problem.data, problem.loss, penalty, True))
+    assert not first_steps_serve(Problem(problem.data, LOSSES["squared"], problem.penalty, True))

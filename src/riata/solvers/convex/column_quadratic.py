@@ -150,7 +150,7 @@ class Descent:
             free = float(np.sum(FREE_REACH * np.abs(g * v) + np.where(h > 0.0, g * g / np.where(h > 0.0, h, 1.0), 0.0)))
         return loose + float(q.l1 @ np.abs(self.v)) + share * float(self.v @ self.g) + price + free
 
-    def descend(self, last_share: float) -> float:
+    def descend(self, last_share: float = 0.0) -> float:
         """Sweeps, until one gains no more than this share of all, and an extrapolation; what they cost."""
         q, v, before = self.quadratic, self.v, self.Q
         active = self._active()

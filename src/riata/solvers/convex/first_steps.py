@@ -27,19 +27,22 @@ OUTSIDE = 0.1  # of the pull of the others: what conditions are met to, while th
 SUFFICIENT = 0.1  # of the gain that slopes promise: a step that brings less is cut back
 
 
+def first_steps_serve(problem: Problem) -> bool:
+    """Whether the loss is compiled and not a quadratic itself, and the penalty one of thresholds alone."""
+    l1, _, lower, upper = problem.strengths
+    thresholds = np.all(l1 > 0.0) and np.all(np.isinf(lower)) and np.all(np.isinf(upper))
+    return not problem.loss.quadratic and problem.loss.code is not None and bool(thresholds)
+
+
 def first_steps(
     problem: Problem, columns: Columns, origin: np.ndarray, start: Point, enough: float, outside: float
 ) -> tuple[Point, bool]:
-    """A point from where a duality gap of `enough` is near, or sweeps do not help; the start where they cannot begin.
+    """A point from where a duality gap of `enough` is near, or sweeps do not help.
 
     The `origin` is what was taken off the entries of each column; `outside` by how much of its threshold the most
     pulled of other columns is above it: where all conditions are met much better than that, others are to join first,
     which is told.
     """
-    loss, strengths = problem.loss, problem.strengths
-    plain = np.isinf(strengths.lower).all() and np.isinf(strengths.upper).all() and (strengths.l1 > 0.0).all()
-    if loss.quadratic or loss.code is None or not plain:
-        return start, False
     return Steps.of(problem, columns, origin, start).taken(enough, OUTSIDE * outside)
 
 

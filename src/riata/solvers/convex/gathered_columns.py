@@ -23,7 +23,7 @@ from riata.solvers.convex.column_quadratic import Effort, minimise_along_columns
 from riata.solvers.convex.columns import Columns, DenseColumns, one_by_one
 from riata.solvers.convex.curvature import ROUGH_PRECISION, Point
 from riata.solvers.convex.damping import next_damping
-from riata.solvers.convex.first_steps import first_steps
+from riata.solvers.convex.first_steps import first_steps, first_steps_serve
 from riata.solvers.convex.group_column_quadratic import minimise_groups_along_columns
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS, sum_rounding
 from riata.solvers.convex.row_curvature import row_curvature
@@ -71,7 +71,7 @@ class GatheredColumns:
         restricted = replace(problem, data=self.rows, penalty=penalty, start=None)
         with one_blas_thread():
             (v, b), well = (w[self.features], b), False
-            if not isinstance(penalty, GroupLasso):
+            if not isinstance(penalty, GroupLasso) and first_steps_serve(restricted):
                 outside = self._pull_outside(problem, at)
                 (v, b), well = first_steps(restricted, self.columns, self.origin, (v, b), enough, outside)
             if not well:
