@@ -19,7 +19,9 @@ def slow_first(X):
 
 
 def test_words_of_one_or_two_rows(rng):
-    X = sp.random_array((12, 80), density=0.12, rng=rng, data_sampler=lambda size: rng.integers(1, 3, size).astype(float))
+    X = sp.random_array(
+        (12, 80), density=0.12, rng=rng, data_sampler=lambda size: rng.integers(1, 3, size).astype(float)
+    )
     X = sp.csr_array(X @ sp.diags_array(rng.uniform(0.3, 3.0, 80)))
     found = positive_multiples(X)
     assert found.first.tolist() == slow_first(X)
@@ -29,7 +31,17 @@ def test_words_of_one_or_two_rows(rng):
 
 def test_what_is_nearly_alike_or_points_the_other_way_is_no_copy():
     column = np.array([1.0, 2.0, 0.0, 3.0])
-    X = np.column_stack([column, 2.0 * column, -column, column + [0, 1e-9, 0, 0], column[::-1], np.zeros(4), np.zeros(4)])
+    X = np.column_stack(
+        [
+            column,
+            2.0 * column,
+            -column,
+            column + np.array([0.0, 1e-9, 0.0, 0.0]),
+            column[::-1],
+            np.zeros(4),
+            np.zeros(4),
+        ]
+    )
     assert positive_multiples(sp.csr_array(X)).first.tolist() == [0, 0, 2, 3, 4, 5, 6]
 
 

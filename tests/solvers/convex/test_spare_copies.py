@@ -41,7 +41,8 @@ def test_the_minimum_is_the_same_with_fewer_features(rng, monkeypatch, case):
     found = fit(InMemory(X, y, weight), spec).result
     monkeypatch.setattr(working_set, "spare_copies", lambda *given: None)
     with_copies = fit(InMemory(X, y, weight), spec).result
-    assert found.stop.converged and with_copies.stop.converged
+    assert found.stop.converged
+    assert with_copies.stop.converged
     unit = with_copies.history[0].objective
     assert found.history[-1].objective == pytest.approx(with_copies.history[-1].objective, abs=3e-8 * unit)
     assert np.count_nonzero(found.coef) <= np.count_nonzero(with_copies.coef)
@@ -58,13 +59,14 @@ def test_the_one_whose_penalty_is_least_stands_for_the_others(rng):
     X = np.hstack([column, 2.0 * column, -column, rng.normal(size=(8, 1)), 4.0 * column])
     data = InMemory(sp.csr_array(X), rng.normal(size=8))
 
-    def spare(l1, l2=0.0, lower=-np.inf, in_model=8):
-        penalty = ElasticNet(*(np.broadcast_to(float(x), 5) if np.isscalar(x) else x for x in (l1, l2)))
-        if lower == 0.0:
-            penalty = ElasticNet(np.broadcast_to(float(l1), 5), np.zeros(5), nonnegative=np.ones(5, dtype=bool))
-        return spare_copies(Problem(data, LOSSES["squared"], penalty), in_model)
+    def spare(in_model=8, **strengths):
+        return spare_copies(Problem(data, LOSSES["squared"], ElasticNet(**strengths)), in_model)
 
-    assert spare(1.0).tolist() == [True, True, False, False, False]
-    assert spare(np.array([1.0, 1.0, 1.0, 1.0, 9.0])).tolist() == [True, False, False, False, True]
-    assert not spare(1.0, l2=0.1).any()
-    assert spare(1.0, in_model=0) is None
+    bounds = np.array([-np.inf, -np.inf, -np.inf, -np.inf, 0.0])
+    assert spare().tolist() == [True, True, False, False, False]
+    assert spare(l1=np.array([1.0, 1.0, 1.0, 1.0, 9.0])).tolist() == [True, False, False, False, True]
+    assert spare(lower=0.0).tolist() == [True, True, False, False, False]
+    assert not spare(lower=bounds).any()  # what the others can do, that one cannot
+    assert not spare(upper=3.0).any()
+    assert not spare(l2=0.1).any()
+    assert spare(in_model=0) is None
