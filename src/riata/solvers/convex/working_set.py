@@ -324,7 +324,9 @@ def grown(
     A feature is a candidate if it is pulled by more than `least` times its threshold at any of the points.
     """
     pulled = [pulls(problem.penalty, at_best_intercept(problem, at)) for at in ats]
-    pull, threshold = np.max([pull for pull, _ in pulled], axis=0), pulled[0][1]
+    pull, threshold = pulled[0]
+    for another, _ in pulled[1:]:
+        pull = np.maximum(pull, another)
     pulled_in = pull > least * threshold
     pulled_in[state.features] = False
     spare = spare_copies(problem, int(np.count_nonzero(state.w)))
@@ -356,7 +358,7 @@ def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point
     if "strengths" not in problem.penalty.has:  # such as groups, which are in a model as a whole
         return point
     w, b = point
-    support = np.flatnonzero(w)
+    support = np.flatnonzero(w != 0.0)
     moments = problem.data.moments.of(support // problem.loss.n_outputs)
     effects = np.abs(w[support]) * (moments.scale if problem.fit_intercept else np.hypot(moments.scale, moments.mean))
     share = max(STEP_PRECISION, NO_EFFECT * (tol or 0.0))
