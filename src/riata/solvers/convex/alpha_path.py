@@ -53,13 +53,13 @@ ENOUGH = 0.3  # of the gap that is asked for
 STARTS_ANYWHERE = AnchoredColumns, ColumnCopy, GatheredColumns  # models whose minimum is found from any guess
 
 
-@dataclass(frozen=True)
+@dataclass
 class PathOptions:
     """What all models of a path share: how they are measured, the precision asked for, and the memory budget."""
 
     judge: Judge
     unit: float  # of gaps
-    tol: float  # the largest gap, in that unit
+    tol: float  # the largest gap, in that unit; that of further models may be changed on the way
     memory: int | None  # bytes
 
     @property
@@ -107,13 +107,21 @@ class PathPoint:
 
 
 def alpha_path(
-    problem: Problem, largest: float, alphas: np.ndarray, penalties: Sequence[Penalty], options: PathOptions
+    problem: Problem,
+    largest: float,
+    alphas: np.ndarray,
+    penalties: Sequence[Penalty],
+    options: PathOptions,
+    way: Sequence[Passed] = (),
 ) -> Iterator[AlphaModel]:
-    """The models of falling alphas, each with its penalty, from the problem's start, which is that of `largest`."""
+    """The models of falling alphas, each with its penalty, from the problem's start, which is that of `largest`.
+
+    Where the path has come by minima before, `way` has the last two of them.
+    """
     assert problem.start is not None
     w, b, at = problem.start
     state = WorkingSetState(w, b, np.flatnonzero(w != 0.0))
-    way = [Passed(largest, w, b)]
+    way = list(way) or [Passed(largest, w, b)]
     at_start = int(np.sum(alphas >= largest))
     for penalty in penalties[:at_start]:  # no Newton step: by its rounding features would enter
         gap = options.judge.shortfall(replace(problem, penalty=penalty), w, at) / options.unit
