@@ -54,8 +54,9 @@ from riata.kernels.online import (
     online_sweep,
     steep_features,
 )
-from riata.kernels.rows import leaves_zeros_out
+from riata.kernels.rows import CsrRows, Rows, leaves_zeros_out
 from riata.losses import Loss
+from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
 from riata.solvers.iterate import Iterate, Leads, Options
@@ -83,6 +84,7 @@ HALF_LIFE_SUMS = {  # besides those in block
     "b_z", "b_hold", "slope_squares", "total", "mean_sums", "bucket_sums", "bucket_squares",
 }  # fmt: skip
 NOWHERE = np.empty(0, dtype=np.int64)
+NO_SCALES = np.empty(0)
 PARTS: dict[str, Any] = {  # of a row of `block`, which has all numbers of a feature (see `kernels.online`)
     "z": slice(LANES),
     "hold": HOLD,
@@ -188,6 +190,13 @@ class Online(Method):
     def rates(self) -> np.ndarray | float:
         """First steps of the lanes."""
         return RATE if self.finds_alpha else RATES
+
+    def rows(self, X: Matrix, scale: np.ndarray | float) -> Rows:
+        """Sparse rows that are not scaled go without a scale for each of millions of features."""
+        if X.sparse and np.ndim(scale) == 0 and scale == 1.0:
+            entries = X.as_csr()
+            return CsrRows(entries.indptr, entries.indices, entries.data, NO_SCALES)
+        return super().rows(X, scale)
 
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
         """Learn up to the next review, review, and so on: the rows of reviews do not depend on the chunks."""
