@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from riata.data.columns.arrow_values import nulls_of, stored_values
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_floats
 from riata.data.columns.column_profile import Bins, ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
@@ -40,12 +41,7 @@ class Number(Encoder):
         return self.share_nonzero
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
-        values = as_floats(columns[0], self.column)
-        null = None
-        if not np.isfinite(values.sum()):
-            null = np.isnan(values)
-            values = np.where(null, self.mean, values)
-            check_finite(values, self.column)
+        values, null = self._filled(columns[0])
         if gaps_are_counted():
             tell_gaps(id(self), self.column, Gap.NUMBER, len(values), 0 if null is None else int(null.sum()), [])
         if not self.missing:
@@ -55,6 +51,21 @@ class Number(Encoder):
         if null is not None:
             both[1] = null
         return both.T
+
+    def _filled(self, column: pa.Array) -> tuple[np.ndarray, np.ndarray | None]:
+        """Numbers with the mean in place of missing ones, and which these are; None: none."""
+        if pa.types.is_integer(column.type) and column.buffers()[1] is not None:
+            values, null = stored_values(column).astype(np.float64), nulls_of(column)
+            if null is not None:
+                values[null] = self.mean
+            return values, null
+        values = as_floats(column, self.column)
+        if np.isfinite(values.sum()):
+            return values, None
+        null = np.isnan(values)
+        values = np.where(null, self.mean, values)
+        check_finite(values, self.column)
+        return values, null
 
 
 def check_finite(values: np.ndarray, column: str) -> None:
