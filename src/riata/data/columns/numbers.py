@@ -17,7 +17,7 @@ from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.columns.lists import exact_in_single
 from riata.data.columns.row_order import RowNumbers
 from riata.data.formats.source import Source
-from riata.data.whole_numbers import EXACT, check_range, nearly_the_same, whole_range
+from riata.data.whole_numbers import EXACT, check_range, whole_range, written
 from riata.matrices.moments import VANISHING, vanishing
 from riata.scipy_later import sparse as sp
 
@@ -134,9 +134,8 @@ class NumberLearner(Learner):
         size = max(-self.least, self.largest)
         if 0.0 < size < VANISHING:
             raise vanishing(f"column {self.column!r}{source.place()}")
-        large = size >= EXACT
-        if large and self.integers and self.whole is None and nearly_the_same(self.least, self.largest):
-            self.whole = source.whole_range(self.column)  # another look at the text: there are few such columns
+        if self.integers and self.whole is None and size >= EXACT:  # another look at the text: there are few such
+            self.whole = written(float(self.least), float(self.largest), self.column, source, self.column)
         if self.whole is not None:  # an end that is another is of rows without such numbers, and exact
             low, high = self.whole
             low = low if float(low) == self.least else int(self.least)
