@@ -9,8 +9,9 @@ levels each, by Zipf's law; about 6 % are clicks. The true weights are known: `t
 by block, any number of them, and written as a folder of Parquet files (zstd), as text with tabs and as Vowpal
 Wabbit's text; the last tenth is for testing. Every learner is a process of its own. What counts is processor time
 (user and system, all threads), because it depends least on what else the machine does; `--clock` adds the time by the
-clock. `--sizes` compares models of so many features with the exact ones of solver 'best-k' over the same rows. Vowpal
-Wabbit is the one of `riata[bench]`, or any `--vw` command.
+clock. `--sizes` compares models of so many features with exact ones over the same rows: those of solver 'best-k', and
+the L1 models of about as many features (`clicks_exact.py`). Vowpal Wabbit is the one of `riata[bench]`, or any `--vw`
+command.
 """
 
 import argparse
@@ -286,6 +287,15 @@ class Riata:
 
 
 @dataclass
+class ExactL1(Riata):
+    """`clicks_exact.py`: the exact L1 model of about so many features."""
+
+    def fit(self, folder, model, limit):
+        script = Path(__file__).with_name("clicks_exact.py")
+        return timed([sys.executable, script, folder / "train.parquet", model, *self.options], limit, self.environment)
+
+
+@dataclass
 class VowpalWabbit:
     """`vw` with adaptive steps, as it is by default."""
 
@@ -312,6 +322,8 @@ def of_sizes(sizes):
     for k in sizes:
         yield Riata(f"riata online --k {k}", ["--solver", "online", "--one-pass", "--k", str(k)])
         yield Riata(f"riata best-k --k {k}", ["--solver", "best-k", "--k", str(k), "--memory", "4GB"])
+        yield ExactL1(f"riata exact, about {k} features", ["--k", str(k)])
+        yield ExactL1(f"riata exact, about {k} features, debiased", ["--k", str(k), "--debias"])
 
 
 def learners(environment, vw, sizes=()):

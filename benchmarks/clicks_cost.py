@@ -29,7 +29,7 @@ from riata.data.opening.sources import Reading, open_source
 from riata.solvers.online.online import Online
 from riata.solvers.online.part_learner import LearntPart, LeftRows
 from riata.solvers.online.progressive_validation import ProgressiveValidation
-from riata.solvers.online.shared_out import _pieces
+from riata.solvers.online.shared_out import pieces
 from riata.training.stream_fit import learn_chunk
 from riata.training.streams import Learner
 
@@ -84,7 +84,7 @@ def parts(path, n_rows):
     stream = learner.margins.streams[0]
     method = stream.stepper.method
     assert isinstance(method, Online)
-    left = _pieces(method, LearntPart(stream.state, False, ProgressiveValidation(), LeftRows()))
+    left = pieces(method, LearntPart(stream.state, False, ProgressiveValidation(), LeftRows()))
     adding, _ = seconds(add, left, left)
     n_bytes = sum(part.nbytes for part in left if isinstance(part, np.ndarray))
     million = 1e6

@@ -1,11 +1,17 @@
 """Names and labels that would command a terminal, run in a page or be computed by a spreadsheet are shown as text."""
 
+import contextlib
 import hashlib
+import os
 import re
+import subprocess
+import sys
 from base64 import b64encode
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -80,6 +86,45 @@ def test_predictions_for_spreadsheets_hold_no_formula(hostile):
     assert [text.removeprefix("'") for text in safe] == plain
     assert not any(text.startswith(("=", "@")) for text in safe)
     assert pq.read_table("safe.parquet").column("prediction").to_pylist() == safe
+
+
+def test_kept_columns_and_their_names_are_no_formulas_either(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = ["=1+1", "+2", "-3", "@x", "\t=1", "\n=1", "\uff1d1", "fine"]
+    table = pa.table({"x": pa.array(range(8), pa.float64()), "y": pa.array(range(8), pa.float64()), "=name": texts})
+    table = table.append_column("codes", pa.array(texts).dictionary_encode())
+    pq.write_table(table, "rows.parquet")
+    output("fit", "rows.parquet", "--target", "y", "--features", "x", "--k", "1", "--out", "m.json")
+    output("predict", "m.json", "rows.parquet", "--keep", "=name,codes", "--out", "p.parquet", "--for-spreadsheets")
+    found = pq.read_table("p.parquet")
+    assert "'=name" in found.schema.names
+    for name in ("'=name", "codes"):
+        assert found.column(name).to_pylist() == [*(f"'{text}" for text in texts[:-1]), "fine"]
+
+
+def on_a_terminal(*words):
+    """What a command prints where its standard output is one."""
+    master, slave = os.openpty()
+    child = subprocess.Popen([sys.executable, "-m", "riata", *words], stdout=slave, stderr=subprocess.DEVNULL)
+    os.close(slave)
+    said = b""
+    with open(master, "rb", buffering=0) as terminal, contextlib.suppress(OSError):  # the end of a terminal
+        while some := terminal.read(4096):
+            said += some
+    assert child.wait() == 0
+    return said.decode()
+
+
+def test_a_terminal_does_not_obey_what_is_printed_for_programs(hostile):
+    """Predictions, SQL and JSON on standard output are for other programs, unless a person looks at them."""
+    output("fit", hostile, "--target", "kind\x1b[1m", "--alpha-ratio", "0.1", "--out", "m.json")
+    text = Path("m.json").read_text(encoding="utf-8")
+    Path("c1.json").write_text(text.replace("\\u001b", "\x9b"), encoding="utf-8")  # JSON may hold it as it is
+    for words in (["predict", "m.json", hostile], ["inspect", "c1.json", "--json"]):
+        assert COMMANDS.search(output(*words))
+        shown = on_a_terminal(*words).replace("\r\n", "\n")
+        assert len(shown) > 100
+        assert not COMMANDS.search(shown)
 
 
 def test_a_name_of_nested_brackets_does_not_keep_a_sentence_waiting():

@@ -192,3 +192,25 @@ def test_the_file_mode_mask_is_read_and_files_are_never_open_to_all(mask, status
     assert all(mask in (machine.PRIVATE, found) for mask in set_to)
     if status == "as it is" and sys.platform == "linux":
         assert set_to == []
+
+
+def test_code_that_was_forgotten_still_runs():
+    import llvmlite.binding as llvm
+
+    def held() -> int:
+        """The kB of its machine code that this process holds."""
+        total, ours = 0, False
+        for line in Path("/proc/self/smaps").read_text().splitlines():
+            if "-" in line.split()[0]:
+                ours = " r-xp " in line and "llvmlite" in line
+            total += int(line.split()[1]) if ours and line.startswith("Rss:") else 0
+        return total
+
+    if not Path("/proc/self/smaps").exists():
+        pytest.skip("this system does not tell")
+    assert llvm.llvm_version_info
+    before = held()
+    machine.forget_code_of("llvmlite")
+    machine.forget_code_of("there is no such library")
+    assert held() < before / 2
+    assert llvm.parse_assembly("define i32 @f() { ret i32 1 }").name == "<string>"

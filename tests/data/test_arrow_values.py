@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from riata.data.columns.arrow_values import filled, string_array, values_of
+from riata.data.columns.arrow_values import filled, nulls_of, string_array, values_of
 
 KINDS = [pa.float64(), pa.float32(), pa.int64(), pa.int8(), pa.uint16(), pa.bool_()]
 
@@ -48,3 +48,12 @@ def test_arrays_of_strings(strings, kind):
     made = string_array(strings, kind)
     made.validate(full=True)
     assert made.equals(pa.array(strings, kind))
+
+
+@pytest.mark.parametrize("n", [0, 1, 8, 50])
+def test_nulls_are_those_of_pyarrow(n):
+    column = pa.array([None if i % 3 == 0 else i for i in range(n)], pa.int64())
+    for part in (column, column[1:], column[9:], column[3:20], column[1:2]):
+        expected = [value is None for value in part.to_pylist()]
+        found = nulls_of(part)
+        assert (found is None and not any(expected)) or found.tolist() == expected

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
+from pyarrow import csv, feather
 
 import riata
 from riata.data.formats.filesource import FileSource
@@ -48,6 +49,24 @@ def overwrite(path, X, y):
 def rename(path, X, y):
     write(path.parent.parent / "new", X, y)
     os.replace(path.parent.parent / "new", path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "npy", "arrow"])
+def test_another_mode_and_another_name_are_no_change(ending, folder, rows, tmp_path):
+    path, X, y = tmp_path / f"rows.{ending}", rows[0][0], rows[1][0]
+    write(folder / "one.parquet", X, y)
+    table = pq.read_table(folder / "one.parquet")
+    if ending == "npy":
+        np.save(path, np.column_stack([X, y]))
+    elif ending == "arrow":
+        feather.write_feather(table, path, compression="uncompressed")
+    else:
+        (pq.write_table if ending == "parquet" else csv.write_csv)(table, path)
+    data = riata.open(str(path), target=6 if ending == "npy" else "y", memory="1MB", cache=False)
+    found = riata.SparseRegressor(alpha=0.1).fit(data).coef_
+    path.chmod(0o640)
+    os.link(path, tmp_path / "another name")
+    assert_array_equal(riata.SparseRegressor(alpha=0.1).fit(data).coef_, found)
 
 
 @pytest.mark.parametrize("change", [overwrite, rename])

@@ -164,6 +164,22 @@ def test_reading_ahead_stops_when_nobody_listens():
     assert closed == [True]
 
 
+@pytest.mark.parametrize("depth", [1, 3])
+def test_no_more_is_begun_than_there_is_a_place_for(depth):
+    begun = []
+
+    def items():
+        for i in range(20):
+            begun.append(i)
+            yield i
+
+    reader = ahead(items(), depth)
+    for i in range(10):
+        assert next(reader) == i
+        assert len(begun) <= i + 1 + depth
+    reader.close()
+
+
 def test_a_watcher_hears_of_every_row(larger_than_memory):
     heard: dict[str, int] = {}
 

@@ -1,5 +1,7 @@
 """Levels of rows: looked at once each where a file has them as codes, with the same features as from strings."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -54,6 +56,39 @@ def test_features_are_those_of_strings(strings, make):
         a, b = (one.encode([column], np.float64) for one, column in ((coded, rows.dictionary_encode()), (plain, rows)))
         assert (a != b).nnz == 0
     assert list(coded.names) == list(plain.names)
+
+
+@pytest.mark.parametrize("make", list(encoders()))
+def test_batches_that_share_a_dictionary_have_the_features_of_strings(strings, make):
+    coded, plain = make(), make()
+    for rows in (strings[:300].dictionary_encode(), strings[300:].dictionary_encode()):
+        for start in range(0, len(rows), 60):
+            batch = rows.slice(start, 60)
+            a, b = (one.encode([of], np.float64) for one, of in ((coded, batch), (plain, batch.dictionary_decode())))
+            assert (a != b).nnz == 0
+            assert list(coded.names) == list(plain.names)
+
+
+@pytest.mark.parametrize("make", list(encoders()))
+def test_an_encoder_leaves_the_last_dictionary_in_its_process(strings, make):
+    encoder = make()
+    before = len(pickle.dumps(encoder))
+    encoder.part([strings.dictionary_encode()], np.float64)
+    if not isinstance(getattr(encoder, "bucket_names", None), GrowingNames):
+        assert len(pickle.dumps(encoder)) < before + 1000  # levels as Arrow has them, but nothing of the rows
+    strange = pa.array([f"level {i}" for i in range(5000)]).dictionary_encode()
+    after = len(pickle.dumps(encoder))
+    encoder.part([strange], np.float64)
+    if not isinstance(getattr(encoder, "bucket_names", None), GrowingNames):
+        assert len(pickle.dumps(encoder)) == after
+
+
+def test_a_gap_beside_as_many_levels_as_small_codes_tell_apart():
+    indices = pa.array([*range(128), None], pa.int8())
+    column = pa.DictionaryArray.from_arrays(indices, pa.array([f"{i}" for i in range(128)]))
+    encoder = Category("c", tuple(sorted(f"{i}" for i in range(128))), False, True)
+    assert encoder.part([column], np.float64).codes.tolist()[-2:] == [encoder.levels.index("127"), 128]
+    assert HashedCategory("c", 5, {}).part([column], np.float64).codes.tolist()[-1] == 32
 
 
 def test_a_dictionary_with_a_gap_or_a_level_twice():

@@ -1,10 +1,15 @@
 """Whole numbers beyond 2^53: floats tell them apart well enough, or a sentence says that they do not."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
+from scipy import sparse
 
 import riata
+from riata.cli import main
 from riata.errors import DataError
 
 
@@ -96,3 +101,96 @@ def test_arrays_in_files_lists_and_rows_that_are_lists_are_refused_as_arrays_are
     X[0, 1] = 0
     np.save(tmp_path / "rows.npy", X)
     assert riata.open(str(tmp_path / "rows.npy"), target=y).n_features == 2
+
+
+def near_numbers(rng, base=2**62):
+    return [base + int(step) for step in rng.integers(0, 900, 200)]
+
+
+def test_numbers_with_marks_of_thousands_are_looked_at_with_their_digits(rng, tmp_path):
+    numbers = near_numbers(rng)
+    written = pd.DataFrame({"id": [f"{n:,}" for n in numbers], "y": rng.normal(size=200)})
+    written.to_csv(tmp_path / "rows.csv", index=False)
+    written.to_excel(tmp_path / "rows.xlsx", index=False)
+    for name in ("rows.csv", "rows.xlsx"):
+        with pytest.raises(DataError, match=f"'id' in .* has whole numbers from {min(numbers)} to {max(numbers)}, "):
+            riata.open(str(tmp_path / name), target="y", features=["id"])
+    written["id"] = f"{2**62 + 1:,}"
+    written.to_csv(tmp_path / "rows.csv", index=False)
+    assert riata.open(str(tmp_path / "rows.csv"), target="y", features=["id"]).n_features == 1
+
+
+def test_numbers_of_workbooks_have_no_more_digits_than_floats(rng, tmp_path):
+    frame_of(np.array(near_numbers(rng)), rng).to_excel(tmp_path / "rows.xlsx", index=False)
+    with pytest.raises(DataError, match=r"'id' in .* has numbers from 4.6\d*e\+18 .* digits cannot be read again"):
+        riata.open(str(tmp_path / "rows.xlsx"), target="y")
+
+
+@pytest.mark.parametrize("base", [2**62, 2**64 - 1000])
+def test_fields_and_lists_of_json_are_looked_at_too(base, rng, tmp_path):
+    path, numbers = tmp_path / "rows.jsonl", near_numbers(rng, base)
+    rows = [{"of": {"id": n}, "y": float(y)} for n, y in zip(numbers, rng.normal(size=200), strict=True)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError, match=f"'of.id' in .* has whole numbers from {min(numbers)} to {max(numbers)}, "):
+        riata.open(str(path), target="y")
+    rows = [{"v": [1, row["of"]["id"]], "y": row["y"]} for row in rows]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError, match=r"'v\[1\]' in .* their digits cannot be read again"):
+        riata.open(str(path), target="y")
+
+
+LINES = {
+    "svm": lambda y, n: f"{y} 1:0.5 3:{n}",
+    "vw": lambda y, n: f"{y} | a:0.5 b:{n}",
+    "ffm": lambda y, n: f"{y} 0:1:0.5 2:3:{n}",
+}
+
+
+@pytest.mark.parametrize("ending", LINES)
+def test_a_large_feature_of_every_line_is_refused_where_digits_are_lost(ending, rng, tmp_path):
+    path, labels, numbers = tmp_path / f"rows.{ending}", rng.integers(0, 2, 200), near_numbers(rng)
+    lines = [LINES[ending](y, n) for y, n in zip(labels, numbers, strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError, match=r"hardly tells apart, and their digits cannot be read again"):
+        riata.open(str(path))
+    path.write_text("\n".join([*lines, LINES[ending](1, 5)]) + "\n")
+    assert riata.open(str(path)).n_features >= 2
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_sparse_arrays_and_lists_are_refused_as_dense_ones_are(dtype, rng, tmp_path):
+    X = np.column_stack([rng.integers(0, 3, 200), near_numbers(rng)]).astype(dtype)
+    S, y = sparse.csr_array(X), rng.normal(size=200)
+    for fit in (
+        lambda: riata.open(S, target=y),
+        lambda: riata.SparseRegressor(alpha=0.1).fit(S, y),
+        lambda: riata.open(iter([(S[:100], y[:100]), (S[100:], y[100:])])),
+    ):
+        with pytest.raises(DataError, match=r"column 'x1' has whole numbers from .* hardly tells apart"):
+            fit()
+    lil = S.tolil()
+    pq = pd.DataFrame({"v.indices": lil.rows, "v.values": [np.array(row, dtype) for row in lil.data], "y": y})
+    pq.to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(DataError, match=r"column 'v\.1' in .* has whole numbers from .* hardly tells apart"):
+        riata.open(str(tmp_path / "rows.parquet"), target="y")
+    X[7, 1] = 0
+    assert riata.open(sparse.csr_array(X), target=y).n_features == 2
+    assert riata.open(sparse.csr_array(X.astype(float)), target=y).n_features == 2
+
+
+@pytest.mark.parametrize("words", [[], ["--one-pass"]])
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "svm"])
+def test_standard_input_is_refused_where_floats_are_nearly_the_same(ending, words, rng, tmp_path):
+    path = tmp_path / f"rows.{ending}"
+    if ending == "svm":
+        path.write_text(
+            "".join(f"{y} 1:{n} 2:1\n" for y, n in zip(rng.normal(size=200), near_numbers(rng), strict=True))
+        )
+    else:
+        WRITTEN[ending](frame_of(np.array(near_numbers(rng)), rng), path)
+    target = [] if ending == "svm" else ["--target", "y"]
+    asked = ["fit", "-", *target, "--alpha", "0.1", "--task", "regression", *words]
+    done = CliRunner().invoke(main, asked, input=path.read_bytes())
+    assert done.exit_code == 2
+    assert " has numbers from 4.6116860184273879e+18 to" in done.stderr
+    assert "their digits cannot be read again" in done.stderr

@@ -1,5 +1,7 @@
 """Models as SQL give what `predict` gives: run by DuckDB on mixed tables with gaps."""
 
+from dataclasses import replace
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import riata
 from riata.cli import main
-from riata.errors import OptionError
+from riata.errors import DataError, OptionError
 
 
 def mixed(rng, n=400):
@@ -119,3 +121,28 @@ def test_what_sql_cannot_say_is_a_sentence(rng, tmp_path):
         riata.SparseRegressor(k=1, normalize="rows").fit(X, X[:, 0]).to_model().to_sql()
     with pytest.raises(OptionError, match="one output"):
         riata.SparseRegressor(k=1).fit(X, X[:, 0]).to_model().to_sql("y")
+
+
+def test_a_backslash_is_no_way_out_of_a_string(rng):
+    """Some databases take one before a quote for a sign that the quote is none."""
+    hostile = ["\\' OR 1=1 --", "C:\\dir\\", "\\", "plain"]
+    frame = pd.DataFrame({"kind": rng.choice(hostile, 400)})
+    y = 2.0 * (frame["kind"] == hostile[0]) - 3.0 * (frame["kind"] == hostile[1]) + 0.1 * rng.normal(size=400)
+    model = riata.SparseRegressor(alpha=0.001).fit(frame, y.to_numpy()).to_model()
+    assert len(model.names) >= 3
+    assert "\\" not in model.to_sql()
+    assert_allclose(run(frame, model.to_sql())[:, 0], model.predict(frame), rtol=1e-6)
+    named = riata.SparseRegressor(k=1).fit(frame.rename(columns={"kind": "a\\b"}), y.to_numpy()).to_model()
+    with pytest.raises(OptionError, match="has a backslash"):
+        named.to_sql()
+
+
+def test_two_features_of_one_name_are_refused(rng):
+    """As models had them before such columns were refused."""
+    frame = pd.DataFrame({"a": rng.normal(size=50), "b": rng.normal(size=50)})
+    model = riata.SparseRegressor(k=2).fit(frame, rng.normal(size=50)).to_model()
+    same = replace(model, names=["b", "b"])
+    with pytest.raises(OptionError, match="the same name"):
+        same.to_sql()
+    with pytest.raises(DataError, match="two features of the model are called 'b'"):
+        same.predict(frame)

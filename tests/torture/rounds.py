@@ -15,6 +15,7 @@ from riata.files import TEMPORARY
 from torture.commands import LOG, OLD, Trial, make_log, make_rows, trials
 
 SIGNALS = {"SIGKILL": (-9,), "SIGTERM": (0, 143, -15), "SIGHUP": (0, 129, -1), "SIGINT": (0, 130, -2)}  # exit codes
+ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 FULL = "full disk"
 CHAIN = 40  # kills of one fit with checkpoints, at most
 STUCK_SECONDS = 300
@@ -81,11 +82,14 @@ def arrive(place: Path, at_once: int | None = None) -> bool:
 
 def begin(trial: Trial, place: Path, most_bytes: int | None = None) -> int:
     """The command in a process of its own, which says what it says to a file."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # while Python forks one would be lost
     child = os.fork()
     if child:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
         return child
     begun = False
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
         os.chdir(place)
         said = os.open(place / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(said, 1)

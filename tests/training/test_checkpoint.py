@@ -204,6 +204,28 @@ def test_a_fit_broken_off_after_any_pass_ends_where_it_would_have(tmp_path, rng,
         assert [r.n_selected for r in resumed.history] == [r.n_selected for r in expected.history]
 
 
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_fit_broken_off_along_gathered_columns_ends_where_it_would_have(tmp_path, loss):
+    """Steps depend on the work that has gone into those columns, and on which of them were at hand."""
+    rng = np.random.default_rng(0)
+    n, d = 300, 3000
+    share = 0.4 / np.arange(1, d + 1) ** 0.6
+    X = sp.csr_array(rng.uniform(size=(n, d)) < share, dtype=float)
+    y = np.sign(X[:, :40] @ rng.normal(size=40) + 0.3 * rng.normal(size=n))
+    data, spec = InMemory(X, y), Spec(alpha_ratio=0.001, loss=loss, tol=1e-9)
+    expected = fit(data, spec).result
+    along_columns = 0
+    for broken_at in range(3, len(expected.history)):
+        folder = tmp_path / str(broken_at)
+        broken_off(data, replace(spec, checkpoint=folder, every=0.0), broken_at)
+        kept = checkpoints_of(data, replace(spec, checkpoint=folder)).load()
+        along_columns += kept.facts["columns.worked"] + kept.facts["columns.for_conjugate"] > 0.0
+        resumed = fit(data, replace(spec, checkpoint=folder, resume=True)).result
+        assert_array_equal(resumed.coef, expected.coef)
+        assert resumed.intercept == expected.intercept
+    assert along_columns >= 2
+
+
 def test_a_fit_broken_off_with_a_curvature_that_is_kept_ends_where_it_would_have(tmp_path, rng, monkeypatch):
     """Steps depend on the point at which the curvature was made, and on which columns joined since then."""
     monkeypatch.setattr(inner_method, "ANCHORED_STEPS", 0)  # it is kept whatever that costs

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import riata
 from naive_extreme import DIGITS, Exactly
@@ -128,14 +129,18 @@ def test_extreme_fits_are_right_or_refused(part):
 
 @pytest.mark.parametrize("constant", [1e18, 1e30, 1e100, -1e30])
 @pytest.mark.parametrize("n", [5, 50])
-def test_a_large_constant_leaves_the_other_columns_alone(constant, n, rng):
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_a_large_constant_leaves_the_other_columns_alone(constant, n, stored, standardize, rng):
     """The slope of a constant is rounding, of its size: it passed for a pull, and left the model empty."""
     x = rng.normal(size=(n, 2))
     y = x[:, 0] + 0.1 * rng.normal(size=n)
-    for asked in ({"alpha_ratio": 0.1}, {"alpha": 0.05}):
-        without = riata.SparseRegressor(tol=1e-10, **asked).fit(x, y).coef_
-        found = riata.SparseRegressor(tol=1e-10, **asked).fit(np.column_stack([x, np.full(n, constant)]), y).coef_
-        np.testing.assert_allclose(found, [*without, 0.0], rtol=1e-6, atol=1e-9)
+    beside = stored(np.column_stack([x, np.full(n, constant)]))
+    tasks = [(riata.SparseRegressor, y), (riata.SparseClassifier, y > np.median(y))]
+    for (kind, of), asked in product(tasks, ({"alpha_ratio": 0.1}, {"alpha": 0.05})):
+        estimator = kind(tol=1e-10, standardize=standardize, **asked)
+        without = estimator.fit(stored(x), of).coef_.ravel()
+        np.testing.assert_allclose(estimator.fit(beside, of).coef_.ravel(), [*without, 0.0], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("weight", [1.0, 1e-20])

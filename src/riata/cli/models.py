@@ -1,6 +1,7 @@
 """`riata predict`, `evaluate` and `inspect`: what can be done with a model."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from riata.data.target_names import split_names
 from riata.errors import OptionError
 from riata.files import writable
 from riata.training.parameters import Heading
+from riata.visible_text import visible
 
 
 @main.command(examples=("riata predict flights.riata.json new.csv --out predictions.csv",))
@@ -135,13 +137,18 @@ def inspect(model_file: str, as_json: bool, as_sql: bool) -> None:
     if as_json and as_sql:
         raise OptionError("give --json or --sql, and not both")
     if as_json:
-        click.echo(Path(model_file).read_text(encoding="utf-8"), nl=False)
+        click.echo(_shown(Path(model_file).read_text(encoding="utf-8")), nl=False)
     elif as_sql:
         from riata.model.sql import name_of, what_it_gives
 
         each = [f"{model.to_sql(output)} AS {name_of(output)}" for output in model.outputs]
-        click.echo(",\n".join(each) if each else model.to_sql())
+        click.echo(_shown(",\n".join(each) if each else model.to_sql()))
         say_note(f"this is {what_it_gives(model)}; gaps have to be NULL")
     else:
         show_model(model)
         say_next(words("predict", model_file, "NEW", "--out", "predictions.csv"))
+
+
+def _shown(text: str) -> str:
+    """The text as it is, or, on a terminal, what it would do to that written out."""
+    return visible(text) if sys.stdout.isatty() else text

@@ -10,7 +10,7 @@ import math
 import pyarrow as pa
 
 from riata.errors import DataError, OptionError
-from riata.machine import free_arrays_at_once
+from riata.machine import forget_code_of, free_arrays_at_once, return_freed_memory
 from riata.units import parse_bytes
 
 DEFAULT_MEMORY = "512MB"
@@ -24,6 +24,8 @@ BLOCKS_TOGETHER = 4  # in which Arrow parses that much; their rows are joined, a
 LOOK_COLUMN, TEXT_COLUMN = 7_500, 40_000  # bytes of a column of a text file: for a first look at it, and to read it
 MOMENTS = 14  # vectors of a number for each feature, while the moments of two chunks are made and added to the others
 SHARE_OF_VECTORS = 0.75  # for numbers of features; the rest is for rows, and for what is made of them
+COMPILER = "llvmlite"  # of which a process that loads compiled code has read some 50 MB
+_early: list[bool] = []  # not empty where memory is returned early
 MOST_WORDS_COUNTED, WORD_BYTES = 800_000, 128  # of a column of text, at a time; what one takes while it is counted
 
 
@@ -48,6 +50,14 @@ def return_memory_early(memory: int | str | None = None) -> None:
     else:
         pa.set_memory_pool(pa.system_memory_pool())
     free_arrays_at_once(min(parse_memory(memory) // 128, LARGE_ARRAY))
+    _early.append(True)
+
+
+def return_what_starting_took() -> None:
+    """The same for what loading code and looking at the first rows leave behind, before all rows are read."""
+    if _early:
+        return_freed_memory()
+        forget_code_of(COMPILER)
 
 
 def chunk_bytes(memory: int) -> int:

@@ -41,6 +41,8 @@ class Chunk(_Fields):
 
     def rows(self, selection: Any) -> "Chunk":
         """The chunk of some of these rows (a slice, a mask or positions)."""
+        if isinstance(selection, slice) and selection.indices(self.n_rows) == (0, self.n_rows, 1):
+            return self
         offset = None if self.offset is None else self.offset[selection]
         return Chunk(self.X[selection], self.y[selection], self.weight[selection], offset)
 

@@ -25,6 +25,7 @@ from riata.data.columns.lists import Dense, Sparse
 from riata.data.columns.maps import AnyNames, HashedMap, Map
 from riata.data.columns.names import Joined
 from riata.data.columns.numbers import Number
+from riata.data.columns.numbers_together import AnyColumns, NumbersTogether, together
 from riata.data.columns.products import Product
 from riata.data.columns.texts import HashedText, Text
 from riata.data.offset import Offset
@@ -98,6 +99,11 @@ class Encoding:
     def sparse(self) -> bool:
         return self.nonzeros < SPARSE_BELOW * self.n_features
 
+    @cached_property
+    def _parts(self) -> list[NumbersTogether | AnyColumns]:
+        """What rows with hashed features are made by."""
+        return together(self.encoders)
+
     @property
     def row_bytes(self) -> float:
         """The approximate size of an encoded row in memory."""
@@ -127,9 +133,7 @@ class Encoding:
                 return Chunk(matrix.astype(self.dtype, copy=False), y, weight, offset)
             if self.hashed:
                 self._check_columns(batch)
-                X, names = side_by_side(
-                    [e.entries([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
-                )
+                X, names = side_by_side([part.entries(batch, self.dtype) for part in self._parts])
                 return HashedChunk(X, y, weight, offset, names)
             return Chunk(self.features(batch), y, weight, offset)
         except BadRow as bad:

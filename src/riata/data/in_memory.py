@@ -16,6 +16,7 @@ from riata.data.offset import Offset
 from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
 from riata.matrices.moments import Moments, vanishing
+from riata.matrices.multiples import Multiples, positive_multiples
 from riata.threads import n_cores, one_blas_thread
 
 T = TypeVar("T")
@@ -142,6 +143,11 @@ class InMemory(Dataset):
     @cached_property
     def _stored(self) -> np.ndarray:
         return self._chunk.X.stored_in_columns()
+
+    @cached_property
+    def multiples(self) -> Multiples | None:
+        """Which columns are multiples of others; None where columns are dense."""
+        return positive_multiples(self._chunk.X.as_csr()) if self._chunk.X.sparse else None
 
     def targets(self) -> tuple[np.ndarray, np.ndarray]:
         return self._chunk.y, self._chunk.weight

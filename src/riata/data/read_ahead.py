@@ -1,8 +1,8 @@
 """Reading ahead: while one chunk is in use, a thread prepares the next."""
 
 from collections.abc import Iterable, Iterator
-from queue import Empty, Full, Queue
-from threading import Event, Thread
+from queue import SimpleQueue
+from threading import Event, Semaphore, Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -14,15 +14,17 @@ POLL = 0.1  # seconds between checks whether items are still wanted
 def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
     """The same items, up to `depth` of them prepared by a thread before they are asked for.
 
-    An error is raised where the item that caused it would have come.
+    None is begun before there is a place for it: those that are ready, or in preparation, are no more than `depth`. An
+    error is raised where the item that caused it would have come.
     """
-    ready: Queue[Entry] = Queue(maxsize=depth)
-    abandoned = Event()
-    thread = Thread(target=_produce, args=(iter(items), ready, abandoned), daemon=True)
+    ready: SimpleQueue[Entry] = SimpleQueue()
+    places, abandoned = Semaphore(depth), Event()
+    thread = Thread(target=_produce, args=(iter(items), ready, places, abandoned), daemon=True)
     thread.start()
     try:
         while True:
             item, error, done = ready.get()
+            places.release()
             if error is not None:
                 raise error
             if done:
@@ -31,39 +33,29 @@ def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
             del item  # free it while waiting for the next one
     finally:
         abandoned.set()
-        _drain(ready)
         thread.join(WAIT)
 
 
-def _produce(items: Iterator[T], ready: "Queue[Entry]", abandoned: Event) -> None:
+def _produce(items: Iterator[T], ready: "SimpleQueue[Entry]", places: Semaphore, abandoned: Event) -> None:
     try:
-        for item in items:
-            if not _put(ready, (item, None, False), abandoned):
+        while _taken(places, abandoned):
+            try:
+                item = next(items)
+            except StopIteration:
+                ready.put((None, None, True))
                 break
+            ready.put((item, None, False))
             del item
-        else:
-            _put(ready, (None, None, True), abandoned)
     except BaseException as error:  # raised again where the item is asked for
-        _put(ready, (None, error, False), abandoned)
+        ready.put((None, error, False))
     finally:
         if hasattr(items, "close"):
             items.close()
 
 
-def _put(ready: "Queue[Entry]", entry: Entry, abandoned: Event) -> bool:
-    """Whether the entry could be put into the queue before the items were abandoned."""
+def _taken(places: Semaphore, abandoned: Event) -> bool:
+    """Whether there was a place for one more item before the items were abandoned."""
     while not abandoned.is_set():
-        try:
-            ready.put(entry, timeout=POLL)
+        if places.acquire(timeout=POLL):
             return True
-        except Full:
-            continue
     return False
-
-
-def _drain(ready: "Queue[Entry]") -> None:
-    try:
-        while True:
-            ready.get_nowait()
-    except Empty:
-        pass

@@ -19,7 +19,7 @@ from riata.data.in_memory import InMemory
 from riata.data.offset import given_offsets
 from riata.data.opened import is_stream
 from riata.data.target_names import names_of_targets
-from riata.data.whole_numbers import check_listed, check_whole_numbers
+from riata.data.whole_numbers import check_listed, check_sparse, check_whole_numbers
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
 from riata.engines.cuda.transfers import HERE, place_named
 from riata.engines.known_rows import has_columns
@@ -160,6 +160,8 @@ class TakesRows(Parameters):
         X = canonical(X) if sp.issparse(X) and X.ndim == 2 else unmasked(X)
         if reset and isinstance(X, np.ndarray):
             check_whole_numbers(X)
+        elif reset and sp.issparse(X):
+            check_sparse(X)
         elif reset and isinstance(X, list | tuple):
             check_listed(X)
         elif reset and hasattr(X, "iloc"):

@@ -11,7 +11,37 @@ from riata.kernels.compiled import compiled, uint64
 from riata.kernels.prefetch import fetch_row
 from riata.kernels.rows import CsrRows
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 OF_MARK = 8  # features whose marks are one number: in its lower byte who is a candidate, in its upper who was seen
+
+
+@compiled(nogil=True)
+def sample_rows(
+    slopes: np.ndarray,
+    first: int,
+    n_whole: int,
+    least: float,
+    per_slope: float,
+    taken: np.ndarray,
+    times: np.ndarray,
+) -> int:
+    """Which rows count, the first of number `first`, and how many times; returns how many they are.
+
+    A row of slope u has its place with probability p = |u| * per_slope, within `least` and 1, as bits that look random
+    decide, which depend on its number alone (as of `data.mixed_bits`). The first `n_whole` all count.
+    """
+    n = 0
+    for i in range(len(slopes)):
+        share = 1.0 if i < n_whole else min(max(abs(slopes[i]) * per_slope, least), 1.0)
+        x = np.uint64(first + i) * GOLDEN
+        x = (x ^ (x >> np.uint64(30))) * FIRST_FACTOR
+        x = (x ^ (x >> np.uint64(27))) * SECOND_FACTOR
+        x = x ^ (x >> np.uint64(31))
+        if x * 0.5**64 < share:
+            taken[n], times[n] = i, 1.0 / share
+            n += 1
+    return n
 
 
 @compiled(nogil=True)

@@ -7,12 +7,13 @@ that way, and `uint64` by numba's type or by int.
 
 import threading
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import cached_property, update_wrapper, wraps
 from types import CodeType, FunctionType
 from typing import Any
 
 from riata.kernels.disk_cache import DiskCache
 from riata.small_work import of_thread, run
+from riata.uninterrupted import uninterrupted
 
 _creating = threading.RLock()
 _before_compiling: list[Callable[[], None]] = []
@@ -62,7 +63,7 @@ class Kernel:
     def machine(self) -> Any:
         """Numba's dispatcher, which compiles for the types of its first arguments when it is called."""
         if self._machine is None:
-            with _creating:
+            with _creating, uninterrupted():
                 self._machine = self._machine or self._dispatcher()
         return self._machine
 
@@ -77,6 +78,7 @@ class Kernel:
         # with NUMBA_DISABLE_JIT it is the function itself; a numba that keeps its cache elsewhere compiles every time
         if hasattr(kernel, "_cache"):
             kernel._cache = DiskCache(f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}")
+            kernel.compile = _uninterrupted(kernel.compile)  # which also loads what was kept
         return kernel
 
     @cached_property
@@ -105,6 +107,15 @@ class Kernel:
     def __reduce__(self) -> str:
         """By name: pickled by value, each process would compile it again."""
         return self.__qualname__
+
+
+def _uninterrupted(compile_for: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(compile_for)
+    def compile_now(*args: Any) -> Any:
+        with uninterrupted():
+            return compile_for(*args)
+
+    return compile_now
 
 
 def _names_in(code: CodeType) -> set[str]:

@@ -31,7 +31,7 @@ from riata.kernels.losses import Coded, value_and_derivative, with_offset
 from riata.kernels.mean_so_far import SUM, follow_mean, follow_spread, near
 from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, Rows, entries
-from riata.kernels.simd4 import load, soft, store
+from riata.kernels.simd4 import any_above, load, soft, store
 
 LANES = 4
 HOLD, SUMS, SQUARES, SHIFT, WIDTH = 4, 5, 6, 7, 8  # of a row of `block`: first comes z of every lane
@@ -39,6 +39,7 @@ EMPTY = LANES  # the place of the model without features in arrays over lanes
 REPEATS = 0.4  # 0.5 would take rows met again for no evidence at all, 0 for as much as new ones
 MOVED = LANES + 1  # and of the change of the origin by the row itself in margins
 CURVED = LANES + 2  # and of the curvature as it was then
+SLOPE = LANES + 3  # and of the slope of the chosen lane
 NO_SLOPE = 1e-12  # slopes of this share of the curvature are rounding: exp(log(y)) - y is not always 0
 BELOW = 1.0 - 1e-9  # what is below by more than rounding
 CONSTANT = 1e-12  # a column whose variance is this share of its mean square does not vary
@@ -61,7 +62,7 @@ def v_of(block: np.ndarray, j: int, variance: float, s: float, levels: Any, flat
 class Predicted(NamedTuple):
     """What predicting a row leaves for learning from it."""
 
-    deviation: np.ndarray  # of the columns of its features
+    variance: np.ndarray  # of the columns of its features
     v: np.ndarray  # of its features
     sums: np.ndarray  # of v x, of all lanes
 
@@ -79,11 +80,15 @@ def predict_row(
     block: np.ndarray,
     row: Predicted,
 ) -> None:
-    """Count a row into the moments and work out v of its features, and what else `row` gets."""
-    deviation, v, sums = row
+    """Count a row into the moments and work out v of its features, and what else `row` gets.
+
+    Of nearly all features it is zero in every lane, which squares tell without a root or a quotient.
+    """
+    variances, v, sums = row
     share = 1.0 / (total + weight)
     sums[:] = 0.0
     levels, sums_vx = load(level, 0), load(sums, 0)
+    zeros, level_squares = load(sums, 0), levels * levels * BELOW
     for p in range(values.shape[0]):
         j = uint64(p if features is None else features[p])
         x = (values[p] if plain else values[p] * shrink[j]) - block[j, SHIFT]
@@ -92,12 +97,14 @@ def predict_row(
         block[j, SUMS] = first
         block[j, SQUARES] = second
         variance = variance_of(first, second, share)
-        s = math.sqrt(variance)
-        deviation[p] = s
-        if s > 0.0:
-            vp = v_of(block, j, variance, s, levels, flat)
+        variances[p] = variance
+        z = load(block, j)
+        if any_above(z * z, level_squares * variance) and variance > 0.0:
+            vp = v_of(block, j, variance, math.sqrt(variance), levels, flat)
             store(v, p, vp)
             sums_vx = sums_vx + vp * x
+        else:
+            store(v, p, zeros)
     store(sums, 0, sums_vx)
 
 
@@ -113,16 +120,16 @@ def learn_row(
     row: Predicted,
 ) -> None:
     """Add the slopes of a row to the memory of its features."""
-    deviation, v, _ = row
+    variances, v, _ = row
     slope = load(slopes, 0)
     for p in range(values.shape[0]):
-        s = deviation[p]
-        if s == 0.0:
+        variance = variances[p]
+        if variance == 0.0:
             continue
         j = uint64(p if features is None else features[p])
         x = (values[p] if plain else values[p] * shrink[j]) - block[j, SHIFT]
-        before, pushed = block[j, HOLD], s * x * push
-        after = math.sqrt(before * before + pushed * pushed)
+        before, pushed = block[j, HOLD], x * push
+        after = math.sqrt(before * before + variance * pushed * pushed)
         store(block, j, load(block, j) + slope * x - load(v, p) * (after - before))
         block[j, HOLD] = after
 
@@ -177,17 +184,22 @@ def judge_row(
     T: float,
     new: bool,
     capped: bool,
+    lane: int,
     margin: np.ndarray,
     slopes: np.ndarray,
     slope_squares: np.ndarray,
     losses: np.ndarray,
-) -> float:
-    """Slopes of all lanes and the empty model, and their losses if the row is new; returns the lanes' mean of u^2."""
-    cap, lane_squares = math.inf, 0.0
+) -> tuple[float, float]:
+    """Slopes of all lanes and the empty model, and their losses if the row is new.
+
+    Returns the lanes' mean of u^2, and the slope of the loss in one of them, as it is.
+    """
+    cap, lane_squares, of_lane = math.inf, 0.0, 0.0
     for g in range(EMPTY, -1, -1):
         cost, slope = value_and_derivative(loss, y, margin[g])
         if g == EMPTY and capped:  # in its first steps a model may overshoot: it must not learn from its own excess
             cap = abs(slope) + math.sqrt(slope_squares[EMPTY] / max(T, 1e-300))
+        of_lane = slope if g == lane else of_lane
         slopes[g] = weight * min(max(slope, -cap), cap)
         slope_squares[g] += slopes[g] * slopes[g]
         lane_squares += slopes[g] * slopes[g] if g < LANES else 0.0
@@ -195,7 +207,7 @@ def judge_row(
             losses[g] += weight * cost
     if new:
         losses[LANES + 1] += weight
-    return lane_squares / LANES
+    return lane_squares / LANES, of_lane
 
 
 class Settings(NamedTuple):
@@ -210,6 +222,7 @@ class Settings(NamedTuple):
     alpha: float
     standardize: float
     distinct: float  # rows' weight after which they come again
+    lane: int  # that is chosen
 
 
 class Memory(NamedTuple):
@@ -242,10 +255,13 @@ def online_sweep(
 ) -> None:
     """Learn from `visits`, updating the memory in place; `margins` gets each row's before it is learnt.
 
-    Its last columns have what to add to them to have the margins at which the row was learnt, and the curvature then.
+    Its last columns have what to add to them to have the margins at which the row was learnt, the curvature then, and
+    the slope of the chosen lane.
     `losses` sums the losses of the lanes, of the empty model and the weights, over rows that are new (T < distinct).
     """
-    loss, relative, logarithms, curvature_by_spread, learn_b, from_first_row, alpha, standardize, distinct = settings
+    loss, relative, logarithms, curvature_by_spread, learn_b, from_first_row, alpha, standardize, distinct, lane = (
+        settings
+    )
     kinked = curvature_by_spread > 0.0
     noise, stiffness, block, origin, b_z, b_hold, b, slope_squares, total, losses, mean_sums, curvature = memory
     width = 1
@@ -281,11 +297,12 @@ def online_sweep(
             margins[t, g] = margin[g] - moved
         margins[t, MOVED] = moved
         margins[t, CURVED] = curvature[0] if not kinked or mean_sums[SUM] > 0.0 else 0.0
+        margins[t, SLOPE] = 0.0
         total[0] = T + weight[i]
         if (logarithms or kinked) and mean_sums[SUM] == 0.0:
             continue
-        mean_square = judge_row(
-            loss, y[i], weight[i], T, T < distinct, not kinked, margin, slopes, slope_squares, losses
+        mean_square, margins[t, SLOPE] = judge_row(
+            loss, y[i], weight[i], T, T < distinct, not kinked, lane, margin, slopes, slope_squares, losses
         )
         rest = math.sqrt(slope_squares[EMPTY] / total[0])
         if rest <= (NO_SLOPE * curvature[0] if logarithms else 0.0):

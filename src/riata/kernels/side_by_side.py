@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import compiled, uint64
 
 NOTHING = -1  # the code of a row that has none of the levels
 
@@ -30,23 +30,23 @@ def fill_rows(
     is_number: np.ndarray,
     columns: np.ndarray,
     starts: np.ndarray,
-    indptr: np.ndarray,
     indices: np.ndarray,
     data: np.ndarray,
 ) -> None:
     """Fill indices and data: part by part, each a row of `numbers` or of `codes`, whose features begin at `starts`.
 
-    A number is one feature, a code is a one at the feature of that code.
+    A number is one feature, a code is a one at the feature of that code. Both have room for one entry more than there
+    are: what is not counted is written, too, and overwritten by the next, for nobody can know how such branches go.
     """
-    for i in range(indptr.shape[0] - 1):
-        at = indptr[i]
-        for part in range(columns.shape[0]):
-            c = columns[part]
+    at = uint64(0)
+    for i in range(uint64(numbers.shape[1])):
+        for part in range(uint64(columns.shape[0])):
+            c, start = uint64(columns[part]), starts[part]
             if is_number[part]:
                 x = numbers[c, i]
-                if x != 0.0:
-                    indices[at], data[at] = starts[part], x
-                    at += 1
-            elif codes[c, i] != NOTHING:
-                indices[at], data[at] = starts[part] + codes[c, i], 1.0
-                at += 1
+                indices[at], data[at] = start, x
+                at += uint64(x != 0.0)
+            else:
+                code = codes[c, i]
+                indices[at], data[at] = start + code, 1.0
+                at += uint64(code != NOTHING)

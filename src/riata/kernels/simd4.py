@@ -100,3 +100,14 @@ def soft(typing_context: Any, z: Any, level: Any) -> Any:
         return builder.fsub(z, clipped)
 
     return FOUR(FOUR, FOUR), compiled
+
+
+@intrinsic
+def any_above(typing_context: Any, a: Any, b: Any) -> Any:
+    """Whether any number of a four is above that of another in its place, or is none (NaN)."""
+
+    def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        above = builder.bitcast(builder.fcmp_unordered(">", *arguments), ir.IntType(4))
+        return builder.icmp_unsigned("!=", above, ir.Constant(ir.IntType(4), 0))
+
+    return types.boolean(FOUR, FOUR), compiled

@@ -11,6 +11,7 @@ from riata.kernels.compiled import compiled, uint64
 OFFSET, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 MIX = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(32)
+UNSEEN = -2  # in place of the bucket of a level that no row has had yet
 BINS, OF_BIN = 64, np.uint64(58)  # by the first 6 bits of a hash
 
 
@@ -249,4 +250,37 @@ def first_uses(codes: np.ndarray, place_of: np.ndarray, used: np.ndarray) -> int
             place_of[c], used[n] = n, c
             n += 1
         codes[i] = place_of[c]
+    return n
+
+
+@compiled(nogil=True)
+def buckets_of_codes(
+    codes: np.ndarray,
+    text: np.ndarray,
+    offsets: np.ndarray,
+    shift: int,
+    known: np.ndarray,
+    buckets: np.ndarray,
+    new: np.ndarray,
+    hashes: np.ndarray,
+) -> int:
+    """The bucket, the upper bits of a hash, of each row, by the code of its level in a dictionary of strings.
+
+    `known` has the buckets of levels that were met before, and UNSEEN for others, which are hashed. Fills `buckets`,
+    and the beginnings of `new`, with the codes of the latter in the order in which rows have them, and of `hashes`;
+    returns how many these are.
+    """
+    n = 0
+    for i in range(len(codes)):
+        c = codes[i]
+        bucket = known[c]
+        if bucket == UNSEEN:
+            h = OFFSET
+            for p in range(offsets[c], offsets[c + 1]):
+                h = (h ^ np.uint64(text[p])) * PRIME
+            h = _mixed(h)
+            bucket = np.int32(h >> np.uint64(shift))
+            known[c], new[n], hashes[n] = bucket, c, h
+            n += 1
+        buckets[i] = bucket
     return n

@@ -45,7 +45,7 @@ class DenseMatrix(Matrix):
         if w.ndim == 2:
             z = X @ w + b
             return z
-        support = np.flatnonzero(w)
+        support = np.flatnonzero(w != 0.0)
         if self.few or X.strides[1] != X.itemsize:  # a copy of a few columns is cheaper than one of all rows
             z = X[:, support] @ w[support] + b
         else:
@@ -96,7 +96,7 @@ class DenseMatrix(Matrix):
         if loss.code is None or self.few:
             return super().first_order(loss, y, weight, w, b)
         sums: tuple[np.ndarray, np.ndarray] = dense_first_order(
-            in_rows(self.array), y, weight, code_of(loss), w, np.flatnonzero(w), b
+            in_rows(self.array), y, weight, code_of(loss), w, np.flatnonzero(w != 0.0), b
         )
         return sums
 

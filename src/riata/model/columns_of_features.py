@@ -37,4 +37,8 @@ def columns_of_features(model: "Model", n_columns: int, feature_names: Sequence[
     if len(missing):
         others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise DataError(f"the data has no column {model.names[missing[0]]!r}{others}, which the model needs")
+    if len(np.unique(places)) < len(places):  # of a model that was fitted before such names were refused
+        order = np.argsort(places)
+        twice = model.names[int(order[np.flatnonzero(np.diff(places[order]) == 0)[0]])]
+        raise DataError(f"two features of the model are called {twice!r}, and cannot be told apart: fit it again")
     return places

@@ -8,6 +8,7 @@ from riata.data.encoding import Encoding
 from riata.data.target import classes_fault
 from riata.losses import LINKS, known_loss
 from riata.losses.link import ORDINAL
+from riata.model.listed_features import OF_A_FEATURE, ListedFeatures
 from riata.schema import LARGEST_NUMBER, LARGEST_WHOLE, checked, is_text
 
 HEAD = {"format", "version", "riata"}
@@ -17,7 +18,6 @@ PARTS = {
 }  # fmt: skip
 OPTIONAL = {"encoding", "link", "threshold", "hazard", "targets", "cutpoints"}  # older files' loss tells their link
 TASKS = ("regression", "classification", "survival")
-OF_A_FEATURE = {"name", "column", "coef", "deviation"}
 
 
 def faults(document: dict[str, Any]) -> Iterator[str]:
@@ -83,11 +83,11 @@ def _faults_of_numbers(document: dict[str, Any]) -> Iterator[str]:
 def _faults_of_features(document: dict[str, Any]) -> Iterator[str]:
     """The features that the model uses."""
     features = document["features"]
-    if not isinstance(features, list):
+    if not isinstance(features, ListedFeatures):
         yield "its features are no list"
     for feature in features:
         yield from _faults_of(feature, document["n_features"], _n_margins(document))
-    if len({str(feature["column"]) for feature in features}) < len(features):
+    if not features.have_columns_of_their_own:
         yield "two of its features are the same column"
 
 

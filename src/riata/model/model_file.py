@@ -10,6 +10,8 @@ from riata import __version__
 from riata.data.columns.packed_names import for_json
 from riata.errors import ModelFileError
 from riata.files import replacing, write_text
+from riata.model.json_pieces import Pieces
+from riata.model.listed_features import ListedFeatures
 from riata.model.model_checks import faults
 from riata.schema import SchemaError
 
@@ -38,7 +40,8 @@ def the_document_in(path: str | Path) -> Iterator[dict[str, Any]]:
 
 def _read(path: str | Path) -> dict[str, Any]:
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        with open(path, encoding="utf-8") as file:
+            document = _parsed(Pieces(file))
     except OSError as error:
         raise ModelFileError(f"cannot read the model {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError):  # also what is not UTF-8, or lists in lists without end
@@ -49,6 +52,19 @@ def _read(path: str | Path) -> dict[str, Any]:
         raise ModelFileError(
             f"{path} has model format version {document.get('version')}, this riata reads {VERSION}: update riata"
         )
+    return document
+
+
+def _parsed(text: Pieces) -> Any:
+    """What the text says, with features that take little memory: there may be very many."""
+
+    def taken(key: str, text: Pieces) -> Any:
+        listed = key == "features" and text.next_letter() == "["
+        return ListedFeatures(text.items()) if listed else text.value()
+
+    document = text.object(taken) if text.next_letter() == "{" else text.value()
+    if text.next_letter():
+        raise ValueError("there is more than one value")
     return document
 
 

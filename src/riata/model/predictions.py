@@ -1,5 +1,8 @@
 """Predictions as a table: a column for the answer, and one per class for its probability."""
 
+import codecs
+import io
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -11,11 +14,15 @@ import pyarrow.compute as pc
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.formats.filesource import is_text
 from riata.data.remote import Remote
 from riata.errors import OptionError
 from riata.files import replacing
 from riata.losses import probabilities
 from riata.model.model import Model
+from riata.visible_text import visible
+
+FORMULA = "^([=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])"  # how one may begin, also in the wide letters of some systems
 
 
 def predictions(model: Model, data: Dataset) -> Iterator[pa.Table]:
@@ -43,6 +50,19 @@ def _columns(model: Model, z: np.ndarray) -> dict[str, np.ndarray]:
         p = probabilities(model.link_function, z)
         columns |= {f"probability_{label}": p[:, i] for i, label in enumerate(model.classes)}
     return columns
+
+
+class Shown(io.BytesIO):
+    """Bytes of text for a terminal, which does not obey what is in them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._letters = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def write(self, data: Any) -> int:
+        content = bytes(data)
+        sys.stdout.write(visible(self._letters.decode(content)))
+        return len(content)
 
 
 def write_parts(model: Model, data: Remote, folder: Path, for_spreadsheets: bool = False) -> list[str]:
@@ -73,7 +93,7 @@ def write_predictions(tables: Iterable[pa.Table], out: Path | None, for_spreadsh
     if for_spreadsheets:
         tables = map(without_formulas, tables)
     if out is None:
-        _write(tables, sys.stdout.buffer, pyarrow.csv.CSVWriter)
+        _write(tables, Shown() if sys.stdout.isatty() else sys.stdout.buffer, pyarrow.csv.CSVWriter)
         return
     writers = {".csv": pyarrow.csv.CSVWriter, ".parquet": pyarrow.parquet.ParquetWriter}
     _check_suffix(out)
@@ -84,10 +104,11 @@ def write_predictions(tables: Iterable[pa.Table], out: Path | None, for_spreadsh
 def without_formulas(table: pa.Table) -> pa.Table:
     """The table with an apostrophe, which spreadsheets do not show, before every text that would be a formula there."""
     for place, field in enumerate(table.schema):
-        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
-            safe = pc.replace_substring_regex(table.column(place), r"^([=+\-@\t\r])", r"'\1")
-            table = table.set_column(place, field, safe)
-    return table
+        if is_text(field.type):
+            column = table.column(place).cast(pa.large_string())  # of any kind, such as codes
+            safe = pc.replace_substring_regex(column, FORMULA, r"'\1")
+            table = table.set_column(place, field.name, safe)
+    return table.rename_columns([re.sub(FORMULA, r"'\1", name) for name in table.schema.names])
 
 
 def _check_suffix(out: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from riata.losses import LINKS, loss_of
 from riata.model.hazard import BaselineHazard
+from riata.model.listed_features import ListedFeatures
 from riata.model.model import Model
 from riata.model.model_file import the_document_in
 from riata.model.training_facts import TrainingFacts
@@ -54,15 +55,14 @@ def load_model(path: str | Path) -> Model:
     (['x4', 'x7'], True)
     """
     with the_document_in(path) as document:
-        features = document["features"]
+        features: ListedFeatures = document["features"]
         intercept = np.array(document["intercept"], dtype=float)
-        coef = np.array([f["coef"] for f in features], dtype=float).reshape(len(features), len(intercept)).T
         return Model(
             **{key: document[key] for key in ("task", "loss", "objective", "classes", "n_features", "normalize")},
-            names=[f["name"] for f in features],
-            indices=[int(f["column"]) for f in features],
-            coef=coef,
-            deviations=[float(f["deviation"]) for f in features],
+            names=features.names,
+            indices=features.indices,
+            coef=features.coef(len(intercept)),
+            deviations=features.deviations,
             intercept=intercept,
             encoding=document.get("encoding"),
             training=TrainingFacts.from_json(document["training"]),

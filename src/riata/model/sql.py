@@ -65,6 +65,8 @@ def _place(model: "Model", output: str | None) -> int:
 def _margin(model: "Model", place: int) -> str:
     if model.normalize is not None:
         raise OptionError("rows are divided by their norm, which needs every column: that is no short SQL expression")
+    if len(set(model.names)) < len(model.names):
+        raise OptionError("two features of the model have the same name, and cannot be told apart: fit it again")
     values = _values(model)
     terms = [number(model.intercept[place])]
     terms += [f"{number(c)} * {values[name]}" for name, c in zip(model.names, model.coef[place], strict=True) if c != 0]
@@ -145,12 +147,15 @@ def _as_number(column: str) -> str:
 
 def name_of(column: str) -> str:
     """A column's name as SQL quotes it."""
+    if "\\" in column:
+        raise OptionError(f"the name {column!r} has a backslash, which some databases take for more than a letter")
     return _quoted(column, '"')
 
 
 def string(text: str) -> str:
-    """A string as SQL quotes it."""
-    return _quoted(text, "'")
+    """A string as SQL quotes it. To some databases a backslash in it would say that a quote is none."""
+    parts = [_quoted(part, "'") for part in text.split("\\")]
+    return parts[0] if len(parts) == 1 else f"CONCAT({', CHR(92), '.join(parts)})"
 
 
 def _quoted(text: str, mark: str) -> str:

@@ -16,7 +16,7 @@ from riata.coupled_passes import targets_one_by_one
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.losses.several_margins import by_margin
-from riata.matrices.moments import Moments, varies
+from riata.matrices.moments import LARGE_CONSTANT, Moments, varies
 from riata.solvers.registry import SOLVERS
 from riata.training.fitting import Fit
 from riata.training.selection.fits import SelectedFit
@@ -66,8 +66,9 @@ def far_origin(data: Dataset, spec: Spec) -> Origin | None:
         return None
     if SOLVERS[spec.solver_name].finds_alpha:  # it counts from the first row, and needs no pass for that
         return None
-    needs_moments = spec.standardize or spec.k is not None  # of columns, whether or not they are looked at here
-    x, hardly_vary = _far_columns(data) if needs_moments and not data.wide else (np.zeros(1), ())
+    # whether moments of columns are wanted in any case
+    needs_moments = spec.standardize or spec.k is not None or not SOLVERS[spec.solver_name].stochastic
+    x, hardly_vary = _far_columns(data, spec.standardize) if needs_moments and not data.wide else (np.zeros(1), ())
     loss = spec.loss_function
     origin = Origin(_far_target(data, loss.n_outputs) if loss.relative else 0.0, x, hardly_vary)
     return origin if np.any(origin.y) or origin.x.any() else None
@@ -83,12 +84,17 @@ def _far_mean(moments: Moments) -> float:
     return moments.y_mean if _far(moments.y_squares / moments.weight, moments.y_mean) else 0.0
 
 
-def _far_columns(data: Dataset) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Where to count columns from, and those of them that would pass for constants."""
+def _far_columns(data: Dataset, standardize: bool) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Where to count columns from, and those of them that would pass for constants.
+
+    Large constants are counted from themselves: the slope of one is a rounding of its size, which passes for a pull
+    unless columns are standardised.
+    """
     moments = data.moments
     deviation = np.sqrt(moments.squares / moments.weight)
     far, very_far = (_far(deviation**2, moments.mean, deviations) for deviations in (FAR, FAR_DENSE))
-    hardly = np.flatnonzero((deviation > 0) & ~varies(deviation, moments.mean))
+    large = np.abs(moments.mean) > (np.inf if standardize else LARGE_CONSTANT)
+    hardly = np.flatnonzero(((deviation > 0) | large) & ~varies(deviation, moments.mean))
     origin = np.zeros(data.n_features)
     if far.any():
 
@@ -99,8 +105,10 @@ def _far_columns(data: Dataset) -> tuple[np.ndarray, tuple[int, ...]]:
         origin = np.where(far & (data.sum(entries) == data.n_rows), moments.mean, 0.0)
     if len(hardly):
         ends = data.sum(lambda chunk: Ends.of(chunk, hardly))
-        hardly, least = hardly[ends.most > ends.least], ends.least[ends.most > ends.least]
-        origin[hardly] = least  # a number of the column, from which the others are counted without rounding
+        differ = ends.most > ends.least
+        counted = differ | large[hardly]
+        origin[hardly[counted]] = ends.least[counted]  # numbers of columns, from which others have no rounding
+        hardly = hardly[differ]
     return origin, tuple(hardly.tolist())
 
 

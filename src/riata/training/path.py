@@ -13,6 +13,8 @@ from riata.outcome.proofs import DualityGap, Stationary
 from riata.outcome.stop import Stop
 from riata.solvers.convex.alpha_path import AlphaModel, PathOptions, alpha_path
 from riata.solvers.convex.judge import Judge
+from riata.solvers.convex.screened_path import can_be_screened, screened_path
+from riata.threads import one_blas_thread
 from riata.training.checks import check_spec
 from riata.training.first_fit import with_first_fit
 from riata.training.fitting import bare_problem, with_start
@@ -82,7 +84,9 @@ class GrowingPath:
         *,
         length: int = LENGTH,
         reach: float | None = None,
+        only_scored: bool = False,
     ) -> None:
+        """Models that are `only_scored` may be certified over the features that can be in them."""
         check_spec(spec, data.n_features)
         self._data, self._spec, self._passes_before = data, spec, data.passes
         self._singles = single_fits(data, spec) if spec.unilasso else None
@@ -99,11 +103,18 @@ class GrowingPath:
         self._penalties = [each.penalty_at(alpha, problem.scale) for alpha in self.alphas]
         self._judge = Judge.of(problem, problem.start)
         self._unit = gap_unit(problem)
-        options = PathOptions(self._judge, self._judge.unit(self._unit), spec.tol, spec.memory_bytes)
+        self._options = PathOptions(self._judge, self._judge.unit(self._unit), spec.tol, spec.memory_bytes)
         self._first_loss = problem.start.at.loss
-        self._left = alpha_path(problem, largest, self.alphas, self._penalties, options)
+        along = screened_path if only_scored and can_be_screened(problem) else alpha_path
+        self._left = along(problem, largest, self.alphas, self._penalties, self._options)
         self._models: list[AlphaModel] = []
         self.ended: PathEnd | None = None
+
+    def loosen(self, gap: float, times: float) -> None:
+        """Make further models to this gap, or, where there are none, to so many times the tolerance that was asked for;
+        never to less than that tolerance."""
+        asked = self._spec.tol
+        self._options.tol = max(asked, gap) if self._judge.has_gap else times * asked
 
     @property
     def n_models(self) -> int:
@@ -144,7 +155,8 @@ class GrowingPath:
     def models(self, first: int = 0) -> ModelPath:
         """The models so far, or those from the first of these on."""
         coefs, intercepts, losses, gaps = (np.array(every) for every in zip(*self._models[first:], strict=True))
-        objectives = losses + [penalty.value(w) for penalty, w in zip(self._penalties[first:], coefs, strict=False)]
+        with one_blas_thread():  # of such short sums
+            values = [penalty.value(w) for penalty, w in zip(self._penalties[first:], coefs, strict=False)]
         if self._singles is not None:
             coefs, intercepts = self._singles.of_features(coefs, intercepts)
         tol = self._spec.tol
@@ -156,7 +168,7 @@ class GrowingPath:
             coefs=coefs,
             intercepts=intercepts,
             losses=losses,
-            objectives=objectives,
+            objectives=losses + values,
             gaps=np.maximum(gaps, 0.0) if has_gap else None,
             stop=Stop.reached(reached),
             passes=self._data.passes - self._passes_before,

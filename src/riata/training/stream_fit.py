@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from riata.data.budget import return_what_starting_took
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.days import days_of_rows
@@ -48,6 +49,8 @@ def learn_stream(data: Dataset, spec: Spec, warn: Warn) -> Trained:
             for number, chunk in enumerate(rows.visit()):
                 beginning = number == 0  # the first rows load and compile code, half of which is of no use
                 learn_chunk(learner, chunk, data)
+                if beginning:
+                    return_what_starting_took()
                 beginning = False
                 if history.due(learner.steps):
                     history.note(learner, learner.n_chosen(data.n_features))

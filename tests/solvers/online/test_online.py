@@ -13,7 +13,8 @@ from riata.data.in_memory import InMemory
 from riata.datasets import load_digits49
 from riata.errors import OptionError
 from riata.losses import LOSSES
-from riata.solvers.online.online import NOISE_WITH_ALPHA, NOISES, RATE, RATES, Online, curvature_above
+from riata.solvers.online.candidate_rows import curvature_above
+from riata.solvers.online.online import NOISE_WITH_ALPHA, NOISES, RATE, RATES, Online
 from riata.solvers.online.top_k import backward
 from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.fitting import fit

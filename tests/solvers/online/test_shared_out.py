@@ -31,7 +31,7 @@ def fitted(X, y, n_parts, n_left=0):
     method = replace(Online(), from_first_row=False)
     loss = riata.Spec(solver="online", loss="logistic").loss_function
     stepper = make_stepper(method, loss, None, 1, True, 1.0)
-    learner = PartLearner(stepper, X.shape[1], 1.0, None, 0.0, 0, shared_out._pieces, n_left // n_parts)
+    learner = PartLearner(stepper, X.shape[1], 1.0, None, 0.0, 0, shared_out.pieces, n_left // n_parts)
     rows = np.array_split(np.arange(len(y)), n_parts)
     parts = [learner(iter([(i, Chunk(X[its], y[its], np.ones(len(its))))])) for i, its in enumerate(rows)]
     learnt = reduce(add, parts)

@@ -61,3 +61,11 @@ def test_a_path_of_useless_features_is_the_empty_model(loss):
     path = path_of(InMemory(np.ones((6, 3)), y), 2, loss=loss)
     assert [len(model.support) for model in path.models] == [0]
     assert_allclose(path.objectives, refit(np.ones((6, 3)), y, [], loss=LOSSES[loss])[0], rtol=1e-7)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_ridge_that_leaves_nothing_to_gain_makes_the_empty_model(rng, loss):
+    """That no feature helps was an index out of bounds."""
+    X, y = correlated(rng, d=12)
+    y = labels(rng, y) if loss == "logistic" else y
+    assert [len(model.support) for model in path_of(InMemory(X, y), 3, loss=loss, ridge=1e13).models] == [0]

@@ -67,6 +67,10 @@ class NumberFormat(CellFormat):
         return found
 
     def parse(self, strings: pa.Array) -> pa.Array:
+        return self.plain(strings).cast(pa.float64())
+
+    def plain(self, strings: pa.Array) -> pa.Array:
+        """The same numbers as Arrow reads them: a point, a minus before them and no marks."""
         if self.negative == TYPESET:
             strings = pc.replace_substring_regex(strings, f"[{MINUSES}]", "-")
         if self.mark:
@@ -82,7 +86,7 @@ class NumberFormat(CellFormat):
         if self.negative in (BRACKETS, BEHIND):
             other = r"^\((.*)\)$" if self.negative == BRACKETS else r"^(.*)-$"
             strings = pc.replace_substring_regex(strings, other, r"-\1")
-        return pc.utf8_ltrim(strings, "+").cast(pa.float64())
+        return pc.utf8_ltrim(strings, "+")
 
     def said(self) -> str:
         parts = ["decimal commas"] * (self.decimal == ",")

@@ -20,11 +20,28 @@ def values_of(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
     if column.null_count:
         floats = column if pa.types.is_floating(kind) else column.cast(pa.float64(), safe=False)
         return values_of(filled(floats, float("nan"))).copy()
+    return stored_values(column)
+
+
+def stored_values(column: pa.Array) -> np.ndarray:
+    """Numbers as they are, without a copy; anything where they are null."""
+    kind = column.type
     code = "f" if pa.types.is_floating(kind) else "u" if pa.types.is_unsigned_integer(kind) else "i"
     dtype = np.dtype(f"{code}{kind.bit_width // 8}")
     if len(column) == 0:
         return np.empty(0, dtype)
     return np.frombuffer(column.buffers()[1], dtype, len(column), column.offset * dtype.itemsize)
+
+
+def nulls_of(column: pa.Array) -> np.ndarray | None:
+    """Which values are null; None where none are."""
+    if not column.null_count:
+        return None
+    first, skipped = divmod(column.offset, 8)
+    bits = np.frombuffer(column.buffers()[0], np.uint8)[first : first + (skipped + len(column) + 7) // 8]
+    present = np.unpackbits(bits, bitorder="little")[skipped : skipped + len(column)]
+    nulls: np.ndarray = present == 0
+    return nulls
 
 
 def filled(column: pa.Array | pa.ChunkedArray, value: float | str) -> pa.Array | pa.ChunkedArray:

@@ -70,9 +70,9 @@ def _numbers_and_codes(parts: list[Part], dtype: npt.DTypeLike) -> "sp.csr_array
             n_numbers, width = n_numbers + d, width + d
     indptr = np.empty(n_rows + 1, np.int32)
     count_nonzeros(numbers, codes, indptr)
-    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], dtype)
-    fill_rows(numbers, codes, np.array(is_number), np.array(columns), np.array(starts), indptr, indices, data)
-    X = sp.csr_array((data, indices, indptr), shape=(n_rows, width))
+    indices, data = np.empty(indptr[-1] + 1, np.int32), np.empty(indptr[-1] + 1, dtype)
+    fill_rows(numbers, codes, np.array(is_number), np.array(columns), np.array(starts), indices, data)
+    X = sp.csr_array((data[:-1], indices[:-1], indptr), shape=(n_rows, width))
     X.has_canonical_format = True  # parts follow one another
     return X
 

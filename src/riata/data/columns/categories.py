@@ -24,10 +24,11 @@ from riata.data.columns.explained import Explained, Labels, LevelSums, Total
 from riata.data.columns.gaps import MOST_LEVELS, Gap, gaps_are_counted, tell_gaps
 from riata.data.columns.hashed_names import HashedNames
 from riata.data.columns.histogram import MOST_BINS
-from riata.data.columns.levels import LevelsOfRows, levels_of_rows
+from riata.data.columns.levels import LastDictionary, LevelsOfRows, coded_by_strings, codes_of, levels_of_rows
 from riata.data.columns.names import Buckets, Joined, Listed
 from riata.data.columns.seen_levels import SeenLevels
-from riata.data.columns.strings import BucketNames, GrowingNames, bucket_of, hashes_of
+from riata.data.columns.strings import BucketNames, GrowingNames, bucket_of, buffers_as_they_are, hashes_of
+from riata.kernels.text_hashing import UNSEEN, buckets_of_codes
 from riata.scipy_later import sparse as sp
 
 RARE_ROWS = 10  # a level of fewer rows is rare, if they are
@@ -76,8 +77,11 @@ class Category(Encoder):
         return 1.0
 
     def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Codes:
-        levels = levels_of_rows(columns[0])
         n, counted = len(self.levels), gaps_are_counted()
+        if not counted and coded_by_strings(columns[0]):
+            of_levels = self._last.numbers(columns[0].dictionary, self._codes_of_levels)
+            return Codes(of_levels[codes_of(columns[0])], n + self.rare + self.missing)
+        levels = levels_of_rows(columns[0])
         known = self._known_strings if counted else self._level_strings
         found = pc.index_in(levels.strings, value_set=known.cast(levels.strings.type))
         codes = values_of(filled(found, n if self.rare else -1)).astype(np.int32)
@@ -87,6 +91,16 @@ class Category(Encoder):
         if (missing := levels.missing) is not None:
             codes[missing] = self._of_missing
         return Codes(levels.of_rows(codes, self._of_missing), n + self.rare + self.missing)
+
+    def _codes_of_levels(self, levels: pa.Array) -> np.ndarray:
+        """The code of every level of a dictionary, and behind them that of a missing value."""
+        found = pc.index_in(levels, value_set=self._level_strings.cast(levels.type))
+        codes = values_of(filled(found, len(self.levels) if self.rare else -1))
+        return np.append(codes, self._of_missing).astype(np.int32)
+
+    @cached_property
+    def _last(self) -> LastDictionary:
+        return LastDictionary()
 
     @cached_property
     def _level_strings(self) -> pa.Array:
@@ -143,6 +157,8 @@ class HashedCategory(HashedNames):
         return 1.0
 
     def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Codes:
+        if coded_by_strings(columns[0]):
+            return Codes(self._buckets_of_codes(columns[0]), 2**self.bits + 1)
         levels = levels_of_rows(columns[0])
         strings, missing, n = levels.strings, levels.missing, 2**self.bits
         hashes = hashes_of(strings)
@@ -153,6 +169,27 @@ class HashedCategory(HashedNames):
         if missing is not None:
             buckets[missing] = n
         return Codes(levels.of_rows(buckets, n), n + 1)
+
+    def _buckets_of_codes(self, column: pa.Array) -> np.ndarray:
+        """The bucket of each row, where rows are codes: a level is hashed once for all batches of a dictionary."""
+        dictionary = column.dictionary
+        known, codes = self._last.numbers(dictionary, self._unseen), codes_of(column)
+        buckets = np.empty(len(codes), np.int32)
+        most = min(len(codes), len(dictionary))
+        new, hashes = np.empty(most, np.int32), np.empty(most, np.uint64)
+        text, offsets = buffers_as_they_are(dictionary)
+        n = buckets_of_codes(codes, text, offsets, 64 - self.bits, known, buckets, new, hashes)
+        if n and isinstance(self.bucket_names, GrowingNames):
+            self.bucket_names.add(hashes[:n], dictionary, new[:n])
+        return buckets
+
+    def _unseen(self, dictionary: pa.Array) -> np.ndarray:
+        """Before the first row: no level of a dictionary has a bucket yet, but a missing value has its own."""
+        return np.append(np.full(len(dictionary), UNSEEN), 2**self.bits).astype(np.int32)
+
+    @cached_property
+    def _last(self) -> LastDictionary:
+        return LastDictionary()
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         return one_hot(*self.part(columns, dtype), dtype)

@@ -22,8 +22,20 @@ class KeptNames(Names):
             parts.append(string_array(some, pa.large_string()))
         self._strings = pa.concat_arrays(parts)
 
+    @classmethod
+    def of(cls, strings: pa.Array) -> "KeptNames":
+        """Names that are there already, as strings of 64-bit offsets."""
+        names = cls(())
+        names._strings = strings
+        return names
+
     def __len__(self) -> int:
         return len(self._strings)
+
+    @property
+    def n_bytes(self) -> int:
+        """What they take."""
+        return int(self._strings.nbytes)
 
     def at(self, i: int) -> str:
         return str(self._strings[i].as_py())

@@ -1,5 +1,6 @@
 """Levels of the rows of a column: strings, each of which is looked at once where a file has them as codes."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -33,15 +34,11 @@ class LevelsOfRows(NamedTuple):
 
 def levels_of_rows(column: pa.Array) -> LevelsOfRows:
     """The levels of a column; a level that no row has is not among them."""
-    kind = column.type
-    if pa.types.is_integer(kind) and len(column) >= WORTH_COMPILING:  # few of which differ, as a rule
+    if pa.types.is_integer(column.type) and len(column) >= WORTH_COMPILING:  # few of which differ, as a rule
         coded = column.dictionary_encode()
         places = values_of(filled(coded.indices, -1)).astype(np.int32, copy=False)
         return LevelsOfRows(as_strings(coded.dictionary), places)
-    coded = pa.types.is_dictionary(kind) and (
-        pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
-    )
-    if not coded or len(column) < WORTH_COMPILING or column.dictionary.null_count:
+    if not coded_by_strings(column):
         return LevelsOfRows(as_strings(column), None)
     there = column.drop_null() if column.null_count else column
     used = np.empty(len(column.dictionary), np.int32)
@@ -52,3 +49,35 @@ def levels_of_rows(column: pa.Array) -> LevelsOfRows:
         places = np.full(len(column), -1, np.int32)
         places[values_of(column.is_valid())] = codes
     return LevelsOfRows(column.dictionary.take(arrow_of(used)), places)
+
+
+def coded_by_strings(column: pa.Array) -> bool:
+    """Whether rows, enough to compile for, are codes of strings in a dictionary."""
+    if not pa.types.is_dictionary(column.type) or len(column) < WORTH_COMPILING:
+        return False
+    kind = column.type.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind)) and not column.dictionary.null_count
+
+
+def codes_of(column: pa.Array) -> np.ndarray:
+    """The codes of rows in a dictionary; behind all of them, that of a missing value."""
+    indices = column.indices.cast(pa.int32())  # in which there is room for one more
+    return values_of(filled(indices, len(column.dictionary)))
+
+
+class LastDictionary:
+    """What an encoder has made of the levels of a dictionary: several batches in turn have the same one."""
+
+    def __init__(self) -> None:
+        self._last: tuple[pa.Array, np.ndarray] | None = None  # replaced as a whole: threads may encode side by side
+
+    def __reduce__(self) -> tuple[type["LastDictionary"], tuple[()]]:
+        """It stays in this process."""
+        return LastDictionary, ()
+
+    def numbers(self, dictionary: pa.Array, made: Callable[[pa.Array], np.ndarray]) -> np.ndarray:
+        """What was made of these levels for the batch before, where it had the same; else what is made of them now."""
+        last = self._last
+        if last is None or not last[0].equals(dictionary):
+            last = self._last = dictionary, made(dictionary)
+        return last[1]

@@ -15,7 +15,7 @@ from riata.data.columns.explained import Labels
 from riata.data.columns.names import Numbered
 from riata.data.csr import canonical
 from riata.data.formats.source import Source
-from riata.data.whole_numbers import Ranges
+from riata.data.whole_numbers import Ranges, SparseRanges
 from riata.errors import DataError
 from riata.scipy_later import sparse as sp
 
@@ -210,7 +210,7 @@ class DenseLearner(Learner):
 
     def check_sizes(self, source: Source) -> None:
         names = self.encoder(self.n_rows).names
-        self.ranges.check(lambda j: names[j], source.place())
+        self.ranges.check(lambda j: names[j], source, self.column)
 
     def encoder(self, n_rows: int) -> Dense:
         width = self.width or 0
@@ -230,6 +230,7 @@ class SparseLearner(Learner):
         self.least, self.largest = np.iinfo(np.int64).max, -1
         self.n_rows = self.n_pairs = 0
         self.names = tuple(names) if names else None
+        self.ranges = SparseRanges()
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         values, indices, offsets = pairs_of(columns, self.indices, self.values)
@@ -241,11 +242,17 @@ class SparseLearner(Learner):
                 row = np.searchsorted(offsets, int(np.argmin(indices)), "right") - 1
                 raise BadRow(row, f"{self.indices!r} holds {self.least}; an index is zero or more")
         self.single = self.single and exact_in_single(values)
+        self.ranges.add(indices, values, offsets)
 
     def merge(self, later: Self) -> None:
+        self.ranges.merge(later.ranges)
         self.n_rows, self.n_pairs = self.n_rows + later.n_rows, self.n_pairs + later.n_pairs
         self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
         self.single = self.single and later.single
+
+    def check_sizes(self, source: Source) -> None:
+        names = self.encoder(self.n_rows).names
+        self.ranges.check(lambda j: names[j - self.counts_from], source, self.values)
 
     @property
     def counts_from(self) -> int:

@@ -30,6 +30,8 @@ from riata.data.columns.strings import (
     hashes_of,
 )
 from riata.data.columns.texts import different
+from riata.data.formats.source import Source
+from riata.data.whole_numbers import SparseRanges
 from riata.kernels.text_hashing import look_up, make_table, rows_of_buckets
 from riata.scipy_later import sparse as sp
 
@@ -189,12 +191,14 @@ class MapLearner(Learner):
         self.buckets: BucketNames | None = None
         self.distinct = DistinctCount()  # of names, from the time on when they are hashed
         self.n_rows = self.n_entries = 0
+        self.ranges = SparseRanges()
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         found = named_values(columns[0], self.column)
         self.n_rows, self.n_entries = self.n_rows + len(found.indptr) - 1, self.n_entries + len(found.values)
         self.single = self.single and exact_in_single(found.values)
         hashes = found.hashes
+        self.ranges.add(hashes, found.values, found.indptr, found.names)
         first = different(hashes, found.indptr)[0]
         self._take(hashes[first], found.names.take(arrow_of(first)))
 
@@ -221,6 +225,7 @@ class MapLearner(Learner):
     def merge(self, later: Self) -> None:
         self.n_rows, self.n_entries = self.n_rows + later.n_rows, self.n_entries + later.n_entries
         self.single = self.single and later.single
+        self.ranges.merge(later.ranges)
         if later.buckets is None:
             hashes = np.array(list(later.known), dtype=np.uint64)
             self._take(hashes, string_array(list(later.known.values()), pa.large_string()))
@@ -229,6 +234,9 @@ class MapLearner(Learner):
         assert self.buckets is not None
         self.buckets.merge(later.buckets)
         self.distinct.merge(later.distinct)
+
+    def check_sizes(self, source: Source) -> None:
+        self.ranges.check(str, source, self.column)
 
     @property
     def per_row(self) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from riata.data.columns.arrow_values import nulls_of, stored_values
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_floats
 from riata.data.columns.column_profile import Bins, ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
@@ -16,7 +17,7 @@ from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.columns.lists import exact_in_single
 from riata.data.columns.row_order import RowNumbers
 from riata.data.formats.source import Source
-from riata.data.whole_numbers import EXACT, check_range, nearly_the_same, whole_range
+from riata.data.whole_numbers import EXACT, check_range, whole_range, written
 from riata.matrices.moments import VANISHING, vanishing
 from riata.scipy_later import sparse as sp
 
@@ -40,12 +41,7 @@ class Number(Encoder):
         return self.share_nonzero
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
-        values = as_floats(columns[0], self.column)
-        null = None
-        if not np.isfinite(values.sum()):
-            null = np.isnan(values)
-            values = np.where(null, self.mean, values)
-            check_finite(values, self.column)
+        values, null = self._filled(columns[0])
         if gaps_are_counted():
             tell_gaps(id(self), self.column, Gap.NUMBER, len(values), 0 if null is None else int(null.sum()), [])
         if not self.missing:
@@ -55,6 +51,21 @@ class Number(Encoder):
         if null is not None:
             both[1] = null
         return both.T
+
+    def _filled(self, column: pa.Array) -> tuple[np.ndarray, np.ndarray | None]:
+        """Numbers with the mean in place of missing ones, and which these are; None: none."""
+        if pa.types.is_integer(column.type) and column.buffers()[1] is not None:
+            values, null = stored_values(column).astype(np.float64), nulls_of(column)
+            if null is not None:
+                values[null] = self.mean
+            return values, null
+        values = as_floats(column, self.column)
+        if np.isfinite(values.sum()):
+            return values, None
+        null = np.isnan(values)
+        values = np.where(null, self.mean, values)
+        check_finite(values, self.column)
+        return values, null
 
 
 def check_finite(values: np.ndarray, column: str) -> None:
@@ -123,9 +134,8 @@ class NumberLearner(Learner):
         size = max(-self.least, self.largest)
         if 0.0 < size < VANISHING:
             raise vanishing(f"column {self.column!r}{source.place()}")
-        large = size >= EXACT
-        if large and self.integers and self.whole is None and nearly_the_same(self.least, self.largest):
-            self.whole = source.whole_range(self.column)  # another look at the text: there are few such columns
+        if self.integers and self.whole is None and size >= EXACT:  # another look at the text: there are few such
+            self.whole = written(float(self.least), float(self.largest), self.column, source, self.column)
         if self.whole is not None:  # an end that is another is of rows without such numbers, and exact
             low, high = self.whole
             low = low if float(low) == self.least else int(self.least)

@@ -18,9 +18,14 @@ NAMED_AT_ONCE = 1 << 14  # hash buckets
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """(bytes, offsets) of an array of strings; a null is an empty string."""
-    strings = filled(strings, "").cast(pa.large_string())
+    return buffers_as_they_are(filled(strings, "").cast(pa.large_string()))
+
+
+def buffers_as_they_are(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """The same of strings of which none is null, with the offsets that they have, of 32 or 64 bits."""
     _, offsets, text = strings.buffers()
-    at = np.frombuffer(offsets, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
+    kind = np.int32 if pa.types.is_string(strings.type) else np.int64
+    at = np.frombuffer(offsets, dtype=kind)[strings.offset : strings.offset + len(strings) + 1]
     content = np.frombuffer(text, dtype=np.uint8) if text is not None and text.size else np.zeros(1, np.uint8)
     return content, at
 
@@ -85,15 +90,16 @@ class BucketNames:
         self._order = self._in_order = np.zeros(0, np.int32)
         self._starts = np.zeros(1, np.int64)
 
-    def add(self, hashes: np.ndarray, strings: pa.Array) -> None:
-        """Take in strings, in the order in which they were seen, with their hashes."""
+    def add(self, hashes: np.ndarray, strings: pa.Array, at: np.ndarray | None = None) -> None:
+        """Take in strings, in the order in which they were seen, with their hashes: those `at` some places, or all."""
         found, places = np.empty(len(hashes), np.int64), np.empty(len(hashes), np.uint8)
         n = note_strings(hashes, 64 - self.bits, self._seen, self._hashes, found, places)
         self.version += 1
         if n:
             chosen = found[:n].copy()
             buckets = bucket_of(hashes[chosen], self.bits).astype(np.int32)
-            self._kept.append((buckets, places[:n].copy(), strings.take(arrow_of(chosen))))
+            taken = strings.take(arrow_of(chosen if at is None else at[chosen]))
+            self._kept.append((buckets, places[:n].copy(), taken))
 
     def merge(self, later: "BucketNames") -> None:
         """Take in what another has seen in later rows."""
@@ -241,8 +247,8 @@ class GrowingNames(Mapping[str, str]):
         """All that was seen, as arrays, of which `BucketNames.restored` makes it again."""
         return self._buckets.saved()
 
-    def add(self, hashes: np.ndarray, strings: pa.Array) -> None:
-        self._buckets.add(hashes, strings)
+    def add(self, hashes: np.ndarray, strings: pa.Array, at: np.ndarray | None = None) -> None:
+        self._buckets.add(hashes, strings, at)
 
     @property
     def _now(self) -> NamedBuckets:

@@ -30,7 +30,7 @@ from riata.data.formats.filesource import MOST_PLACES, ROWS_AT_ONCE, FileSource,
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.source import joined_batches
 from riata.data.formats.text_encoding import as_utf8, one_byte, plain_utf8
-from riata.data.whole_numbers import written_range
+from riata.data.whole_numbers import DigitsLost, written_range
 from riata.errors import DataError
 from riata.machine import return_freed_memory
 
@@ -169,11 +169,16 @@ class Csv(FileSource):
                 block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
 
     def whole_range(self, column: str) -> tuple[int, int] | None:
-        if self.live or column in self._formats:
+        form = self._formats.get(column, PLAIN)
+        if not isinstance(form, NumberFormat):
             return None
+        if self.live:
+            raise DigitsLost
         as_text = copy(self)
         as_text.schema = with_type(self.schema, column, pa.string())
-        return written_range(batch.column(0) for batch in as_text.batches([column], ROWS_AT_ONCE))
+        as_text._formats = {name: one for name, one in self._formats.items() if name != column}
+        strings = (batch.column(0) for batch in as_text.batches([column], ROWS_AT_ONCE))
+        return written_range(map(form.plain, strings))
 
     def _note_bad_rows(self, file: File, numbers: Iterable[int]) -> None:
         """Remember where rows of these numbers, from 1, are; not of a part of a file, before which rows are unknown."""

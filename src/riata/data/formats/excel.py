@@ -8,6 +8,7 @@ are taken as those of CSV files are.
 import datetime
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from itertools import islice
 from typing import Any
 
@@ -18,12 +19,14 @@ from riata.data.cells.column_look import ColumnLook
 from riata.data.cells.converted import BadCell, converted
 from riata.data.cells.meaning import Meaning, decide, note_of
 from riata.data.cells.missing import MISSING_WORDS
+from riata.data.cells.numbers import NumberFormat
 from riata.data.column_names import listed
 from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.damage import reason_of
 from riata.data.formats.files import File
-from riata.data.formats.filesource import FileSource, one_schema
+from riata.data.formats.filesource import ROWS_AT_ONCE, FileSource, one_schema, with_type
 from riata.data.formats.header_names import named_columns
+from riata.data.whole_numbers import DigitsLost, written_range
 from riata.errors import DataError, MissingPackageError
 
 FIRST_ROWS = 1000  # that tell the types of columns
@@ -166,6 +169,15 @@ class Excel(FileSource):
                     self.note_bad(file, f"row {some[row][0]}")
                 self.skipped += len(left_out)
                 yield batch.select(list(columns))
+
+    def whole_range(self, column: str) -> tuple[int, int] | None:
+        if column not in self.cells:
+            raise DigitsLost  # programs write numbers into workbooks as floats
+        if not isinstance(form := self.cells[column], NumberFormat):
+            return None
+        as_text = copy(self)
+        as_text.schema, as_text.cells = with_type(self.schema, column, pa.string()), {}
+        return written_range(form.plain(batch.column(0)) for batch in as_text.batches([column], ROWS_AT_ONCE))
 
     def _checked(self, file: File, rows: Iterator[Row], wanted: Sequence[tuple[int, pa.Field]]) -> Iterator[Row]:
         """The values of these columns, row by row; a row with a value of another type is refused, or skipped."""

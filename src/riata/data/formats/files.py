@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -36,6 +36,29 @@ WILDCARDS = "*?["
 EXTRAS = {"http": "fsspec[http]", "https": "fsspec[http]", "sftp": "fsspec[sftp]", "github": "fsspec[github]"}
 
 
+class Mark(NamedTuple):
+    """What tells a file on this machine from one of the same size and time: nobody can set when its entry changed."""
+
+    device: int
+    number: int  # of its entry
+    entry_changed: int  # nanoseconds
+    access: tuple[int, ...]  # its mode, its owners and how many names it has: they are of its entry, not its content
+
+    @classmethod
+    def of(cls, there: os.stat_result) -> "Mark":
+        access = there.st_mode, there.st_uid, there.st_gid, there.st_nlink
+        return cls(there.st_dev, there.st_ino, there.st_ctime_ns, access)
+
+    def may_be_another(self, now: "Mark") -> bool:
+        """Whether the content may be another now, of the same size and time.
+
+        A chmod, or another name that a backup makes, explains why the entry has changed.
+        """
+        if self[:2] != now[:2]:
+            return True
+        return self.entry_changed != now.entry_changed and self.access == now.access
+
+
 @dataclass(frozen=True)
 class File:
     """One file of a source."""
@@ -46,7 +69,7 @@ class File:
     modified: int | None  # nanoseconds
     root: str = ""  # the folder that was opened
     span: tuple[int, int] | None = None  # the part that is read: of the bytes of text, row groups or record batches
-    mark: tuple[int, ...] | None = None  # of what is on this machine: see `mark_of`
+    mark: Mark | None = None  # of what is on this machine
 
     def __getstate__(self) -> dict[str, object]:
         """Without the mark: another machine may have a copy of the file, of the same size and time."""
@@ -79,14 +102,18 @@ class File:
         known = (self.size, self.modified, *self.partitions.items())
         if not isinstance(self.filesystem, fs.LocalFileSystem):
             return (self.filesystem.type_name, self.path, *known)
-        return (os.path.realpath(self.path), *(mark_of(self.filesystem, self.path) or ()), *known)
+        mark = mark_of(self.filesystem, self.path)
+        return (os.path.realpath(self.path), *(() if mark is None else mark[:3]), *known)
 
     def changed(self) -> bool:
         """Whether the file has changed since it was found."""
         now = self.filesystem.get_file_info(self.path)
         if (now.size or 0, now.mtime_ns) != (self.size, self.modified):
             return True
-        return self.mark is not None and mark_of(self.filesystem, self.path) != self.mark
+        if self.mark is None:
+            return False
+        mark = mark_of(self.filesystem, self.path)
+        return mark is None or self.mark.may_be_another(mark)
 
     def seekable(self) -> pa.NativeFile:
         return self.filesystem.open_input_file(self.path)
@@ -139,15 +166,14 @@ class File:
             return sum(block.count(b"\n") for block in iter(lambda: before.read(1 << 20), b""))
 
 
-def mark_of(filesystem: fs.FileSystem, path: str) -> tuple[int, ...] | None:
-    """What tells a file on this machine from one of the same size and time: nobody can set when its entry changed."""
+def mark_of(filesystem: fs.FileSystem, path: str) -> Mark | None:
+    """The mark of a file, if it is on this machine."""
     if not isinstance(filesystem, fs.LocalFileSystem):
         return None
     try:
-        there = os.stat(path)
+        return Mark.of(os.stat(path))
     except OSError:  # it has vanished, which its size will tell
         return None
-    return there.st_dev, there.st_ino, there.st_ctime_ns
 
 
 class Bytes(io.RawIOBase):

@@ -15,6 +15,7 @@ from typing import IO, NamedTuple
 import pyarrow as pa
 
 from riata.data.formats.damage import DAMAGE
+from riata.data.formats.files import Mark
 from riata.errors import DataError
 from riata.machine import file_without_name, forget_pages, hold_still
 
@@ -82,7 +83,7 @@ class HeldFile:
     def __init__(self, path: str, room: float = math.inf) -> None:
         self._path, self._room = path, room
         self._own: View | None = None  # of the copy
-        self._known: tuple[int, ...] | None = None
+        self._known: tuple[tuple[int, int], Mark] | None = None
         self._present: View | None = None
         self._since = 0.0
 
@@ -118,10 +119,11 @@ class HeldFile:
         with open(self._path, "rb") as handle:
             held = hold_still(handle.fileno())
             now = os.fstat(handle.fileno())
-            known = now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
-            if self._known not in (None, known):
+            known = (now.st_size, now.st_mtime_ns), Mark.of(now)
+            before = known if self._known is None else self._known
+            if before[0] != known[0] or before[1].may_be_another(known[1]):
                 raise DataError(f"{self._path} changed while it was being read; start again when nobody writes to it")
-            self._known = known
+            self._known = before
             if held:
                 return View.of(handle)
             if self._own is not None:

@@ -17,12 +17,12 @@ import pyarrow.json as pajson
 
 from riata.data.formats.damage import validated
 from riata.data.formats.files import File
-from riata.data.formats.filesource import ROWS_AT_ONCE, FileSource, with_type
+from riata.data.formats.filesource import ROWS_AT_ONCE, FileSource
 from riata.data.formats.json_array import LONGEST_RECORD, lines_of_array
 from riata.data.formats.kinds import BOM
 from riata.data.formats.parsed_lines import whole_lines
 from riata.data.formats.tables import flat, flat_schema, owners
-from riata.data.whole_numbers import whole_range
+from riata.data.whole_numbers import DigitsLost, whole_range
 from riata.errors import DataError
 
 TYPES = {"object": "an object", "array": "a list", "boolean": "true or false", "number": "a number", "string": "text"}
@@ -103,11 +103,11 @@ class Json(FileSource):
                 first += int(np.count_nonzero(block == ord("\n")))
 
     def whole_range(self, column: str) -> tuple[int, int] | None:
-        if self.live or column not in self._nested.names:
-            return None
+        if self.live or not pa.types.is_floating(self.schema.field(column).type):  # of lists, too
+            raise DigitsLost
         for kind in (pa.int64(), pa.uint64()):
             typed = copy(self)
-            typed._nested = with_type(self._nested, column, kind)
+            typed._nested = pa.schema([_with_type(field, field.name, column, kind) for field in self._nested])
             typed.schema = flat_schema(typed._nested)
             try:
                 found = [whole_range(batch.column(0)) for batch in typed.batches([column], ROWS_AT_ONCE)]
@@ -164,6 +164,15 @@ class Json(FileSource):
         if twice := re.search(r"Column\(/(.*?)\) was specified twice", reason):
             return f"{place}: {twice[1]!r} is there twice; {advice}"
         return f"{file.path} cannot be read as JSON: a record such as {{...}} on every line, or an array of them, can"
+
+
+def _with_type(field: pa.Field, name: str, column: str, kind: pa.DataType) -> pa.Field:
+    """The field, in which the column of a dotted name is of another type."""
+    if name == column:
+        return field.with_type(kind)
+    if not pa.types.is_struct(field.type):
+        return field
+    return field.with_type(pa.struct([_with_type(one, f"{name}.{one.name}", column, kind) for one in field.type]))
 
 
 def _fault(line: bytes) -> str | None:

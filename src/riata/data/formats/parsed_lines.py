@@ -12,6 +12,7 @@ import pyarrow as pa
 from riata.data.budget import in_words
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
+from riata.data.whole_numbers import DigitsLost
 from riata.errors import DataError
 from riata.kernels.svmlight import line_before
 from riata.threads import n_cores
@@ -59,6 +60,9 @@ class ParsedLines(FileSource):
                     self.skipped += found.skipped
                     lines += found.lines
                     yield found.rows.select(columns)
+
+    def whole_range(self, column: str) -> tuple[int, int] | None:
+        raise DigitsLost  # of a feature that every row has: too rare for a second way to read lines
 
     def rows_before(self, file: File) -> int:
         return file.lines_before()

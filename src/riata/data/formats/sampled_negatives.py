@@ -72,6 +72,9 @@ class SampledNegatives(Source):
             yield self._weighted(batch.filter(arrow_of(keep)), negative[keep], weighted).select(list(columns))
         self.skipped, self.skipped_at = self.inner.skipped, self.inner.skipped_at
 
+    def whole_range(self, column: str) -> tuple[int, int] | None:
+        return self.inner.whole_range(column)
+
     def _weighted(self, batch: pa.RecordBatch, negative: np.ndarray, weighted: bool) -> pa.RecordBatch:
         """The batch with the weights of its rows."""
         if not weighted:

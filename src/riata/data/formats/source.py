@@ -64,7 +64,7 @@ class Source(ABC):
     def whole_range(self, column: str) -> tuple[int, int] | None:
         """The least and the largest number of a column that is read as floats, if it is whole numbers: reads all rows.
 
-        None where rows do not tell, or where they are of a type that does.
+        None where they are not, or are of a type that tells. `DigitsLost` says that it can no longer be told.
         """
         return None
 

@@ -53,6 +53,7 @@ class UnstoredStream(Source):
         for name in ("bare", "any_base", "width", "feature_names", *OF_CELLS):
             setattr(self, name, getattr(stream, name))
             setattr(self.first, name, getattr(stream, name))
+        self.first.whole_range = stream.whole_range  # type: ignore[method-assign]
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         if self._batches is None:
@@ -94,6 +95,9 @@ class StoredStream(Source):
         with pa.ipc.open_stream(pa.PythonFile(self._file, "r")) as reader:
             for batch in reader:
                 yield batch.select(list(columns))
+
+    def whole_range(self, column: str) -> tuple[int, int] | None:
+        return self._stream.whole_range(column)
 
     def _first(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """The first pass, which writes the file."""

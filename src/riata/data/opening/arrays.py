@@ -21,7 +21,7 @@ from riata.data.target import target_column
 from riata.data.target_learners import TargetLearner
 from riata.data.target_names import names_of_targets, split_names
 from riata.data.trials import given_shares
-from riata.data.whole_numbers import check_whole_numbers
+from riata.data.whole_numbers import check_sparse, check_whole_numbers
 from riata.errors import DataError
 from riata.scipy_later import is_sparse
 
@@ -111,8 +111,7 @@ def _checked(X: Any, names: Sequence[str] | None) -> Any:
     """X in floating-point numbers, all of which are finite."""
     if X.dtype.kind not in "biuf":
         raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
-    if not is_sparse(X):
-        check_whole_numbers(X, names)
+    (check_sparse if is_sparse(X) else check_whole_numbers)(X, names)
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     try:
         if is_sparse(X):

@@ -30,6 +30,7 @@ from riata.data.opening.profile import Profile, has_names
 from riata.data.opening.target_notes import leaks, on_target
 from riata.data.parallel import in_parallel
 from riata.data.row_events import watched
+from riata.data.same_names import check_names
 from riata.data.target import Target
 from riata.data.target_learners import TargetLearner, TargetsLearner
 from riata.errors import DataError
@@ -150,6 +151,7 @@ class FirstPass:
         target = self.target.target() if self.target else None
         columns = dict(self._summaries())
         encoders = tuple(self._encoders(columns))
+        check_names(encoders, self.source.place())
         single = all(learner.single for learner in self.learners.values())
         hashed = self.options.hashed and any(e.kind not in MATRICES for e in encoders)
         if hashed and any(e.kind == Sparse.kind for e in encoders):

@@ -3,9 +3,10 @@
 import hashlib
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from riata.data.columns.packed_names import for_json
 from riata.data.formats.source import Source
@@ -60,6 +61,18 @@ def _keep(path: Path, profile: Profile) -> None:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         path.parent.chmod(0o700)  # it may have been made by an earlier version
         with replacing(path, private=True) as file:
-            write_text(file, json.JSONEncoder(default=for_json).iterencode(profile.to_json()))
+            write_text(file, _text_of(profile.to_json()))
     except OSError as error:
         logger.info("the profile cannot be kept: %s", error)
+
+
+def _text_of(plain: dict[str, Any]) -> Iterator[str]:
+    """JSON, column by column: in one piece it would take memory, and value by value Python takes long to write it."""
+    encode = json.JSONEncoder(default=for_json).encode
+    whole, encoding = dict(plain), dict(plain["encoding"])
+    del whole["encoding"]
+    encoders = encoding.pop("encoders")
+    yield f'{encode(whole)[:-1]}, "encoding": {encode(encoding)[:-1]}, "encoders": ['
+    for number, encoder in enumerate(encoders):
+        yield f"{',' if number else ''}{encode(encoder)}"
+    yield "]}}"

@@ -124,11 +124,13 @@ def _no_scheduler(address: str, reason: str) -> EngineError:
 def local_cluster(workers: int | None = None, threads: int = 1) -> LocalCluster:
     """Worker processes on this machine, one per core by default.
 
-    Dask's default makes them return freed memory to the system at once, so that every pass would allocate it again.
+    Dask's default makes them return freed memory to the system at once, so that every pass would allocate it again, and
+    looks a hundred times a second at what they do.
     """
     environ = dict(dask.config.get("distributed.nanny.pre-spawn-environ"))
     environ.pop("MALLOC_TRIM_THRESHOLD_", None)
-    with dask.config.set({"distributed.nanny.pre-spawn-environ": environ}):
+    unlike = {"distributed.nanny.pre-spawn-environ": environ, "distributed.worker.profile.enabled": False}
+    with dask.config.set(unlike):
         return LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=":0")
 
 

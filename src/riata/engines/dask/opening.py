@@ -26,7 +26,6 @@ from riata.data.opening.profile_cache import profile_of
 from riata.data.opening.rows import ReadyRows
 from riata.data.out_of_core import ROW_OVERHEAD, facts_of
 from riata.engines.dask.cluster import Client, Future, carry, in_tree, n_threads, result_of, submit_all
-from riata.engines.dask.collections import blocks_of, first_look
 from riata.engines.dask.marks import MarksOnWorkers
 from riata.engines.dask.on_workers import OnWorkers
 from riata.engines.dask.parts import Part, RowsInMemory, look_at_source, merged_looks, part_of_block, part_of_source
@@ -77,6 +76,8 @@ def open_collection(
     memory: int,
 ) -> OnWorkers:
     """The rows of a Dask collection, or of delayed chunks, with the target, weight and offset that are given."""
+    from riata.engines.dask.collections import blocks_of, first_look  # imports dask.array, which files do without
+
     blocks, roles = blocks_of(client, rows, given)
     look = first_look(client, blocks, ColumnOptions(**roles, **options))
     schema = look.source.schema

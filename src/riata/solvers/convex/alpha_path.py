@@ -53,13 +53,13 @@ ENOUGH = 0.3  # of the gap that is asked for
 STARTS_ANYWHERE = AnchoredColumns, ColumnCopy, GatheredColumns  # models whose minimum is found from any guess
 
 
-@dataclass(frozen=True)
+@dataclass
 class PathOptions:
     """What all models of a path share: how they are measured, the precision asked for, and the memory budget."""
 
     judge: Judge
     unit: float  # of gaps
-    tol: float  # the largest gap, in that unit
+    tol: float  # the largest gap, in that unit; that of further models may be changed on the way
     memory: int | None  # bytes
 
     @property
@@ -107,13 +107,21 @@ class PathPoint:
 
 
 def alpha_path(
-    problem: Problem, largest: float, alphas: np.ndarray, penalties: Sequence[Penalty], options: PathOptions
+    problem: Problem,
+    largest: float,
+    alphas: np.ndarray,
+    penalties: Sequence[Penalty],
+    options: PathOptions,
+    way: Sequence[Passed] = (),
 ) -> Iterator[AlphaModel]:
-    """The models of falling alphas, each with its penalty, from the problem's start, which is that of `largest`."""
+    """The models of falling alphas, each with its penalty, from the problem's start, which is that of `largest`.
+
+    Where the path has come by minima before, `way` has the last two of them.
+    """
     assert problem.start is not None
     w, b, at = problem.start
-    state = WorkingSetState(w, b, np.flatnonzero(w))
-    way = [Passed(largest, w, b)]
+    state = WorkingSetState(w, b, np.flatnonzero(w != 0.0))
+    way = list(way) or [Passed(largest, w, b)]
     at_start = int(np.sum(alphas >= largest))
     for penalty in penalties[:at_start]:  # no Newton step: by its rounding features would enter
         gap = options.judge.shortfall(replace(problem, penalty=penalty), w, at) / options.unit
@@ -158,7 +166,7 @@ def _solve_block(
     """The models of a few alphas, from the last model, and the one before it, if any."""
     smallest, drop = problems[-1], way[-1].alpha / max(alphas[-1], 1e-300)
     if not (smallest.loss.quadratic and len(state.curvature.features)):  # what is read again is of no more features
-        state.features = np.flatnonzero(state.w)
+        state.features = np.flatnonzero(state.w != 0.0)
     state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST_PULL))
     model = _model(problems, state, options.memory)
     points, here = [], (state.w, state.b)
@@ -198,10 +206,13 @@ def _ahead(problem: Problem, way: list[Passed], alpha: float) -> Point:
     if not before.alpha > now:
         return w, b
     share = min(1.0, (now - alpha) / (before.alpha - now))  # from two that are close, no further than that
-    far = w + share * (w - before.w)
-    far[far * w <= 0.0] = 0.0
-    if "strengths" in problem.penalty.has:
-        far = np.clip(far, problem.strengths.lower, problem.strengths.upper)
+    far, S = np.zeros_like(w), np.flatnonzero(w != 0.0)
+    now_there = w[S]
+    ahead = now_there + share * (now_there - before.w[S])
+    ahead[ahead * now_there <= 0.0] = 0.0
+    if "strengths" in problem.penalty.has and "no bounds" not in problem.penalty.has:
+        ahead = np.clip(ahead, problem.strengths.lower[S], problem.strengths.upper[S])
+    far[S] = ahead
     return far, b + share * (b - before.b)
 
 

@@ -4,7 +4,8 @@
 
 Coordinate descent over the coefficients that are not zero, or are pulled, longest where it gains most for its work;
 Anderson's extrapolation of its last sweeps (Bertrand & Massias, 2021); and Newton steps on the support. Along sparse
-columns these are made by conjugate gradients, too, in some of the work of sweeps, or more while they gain more for it.
+columns these are made by conjugate gradients, too, in some of the work of sweeps, or more while they gain more for it;
+and where sweeps left nearly all signs as they were, and would crawl, up to the precision that is asked for.
 A factorisation is made once as much work has gone into all else as it costs: so none costs much more than the best.
 """
 
@@ -32,6 +33,9 @@ NEARLY_FULL, CROWD = 0.8, 2.0  # of the rows: columns in the model, and those in
 MOST = 0.5  # if they are most of all columns
 BESIDE = 0.5  # of the work of sweeps: what conjugate gradients have at least, however little they gain,
 FEWEST = 8  # once that is enough for so many of their steps
+SETTLED = 0.002  # of the columns in the model: sweeps that change no more signs have found nearly all of them,
+MOST_IN_A_ROW = 10  # and so many steps of conjugate gradients follow one another, while columns leave
+LAST_SHARE = 0.5  # of the gap that is asked for: what the slopes of the columns in the model may make of it
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
 
 
@@ -89,7 +93,11 @@ def minimise_along_columns(
             effort.add(cost)
             effort.for_conjugate += BESIDE * cost
             if not isinstance(columns, DenseColumns) and work.gap() > enough:
-                effort.add(work.conjugate(effort))
+                changed = np.count_nonzero(signs != np.sign(work.v))
+                if changed <= SETTLED * np.count_nonzero(work.v):
+                    effort.add(work.conjugate_to_the_end(enough))
+                else:
+                    effort.add(work.conjugate(effort))
         settled = np.array_equal(signs, np.sign(work.v))
         if Q - work.Q <= last_share * (Q_first - work.Q) and work.Q < Q_first:
             break
@@ -114,6 +122,7 @@ class Descent:
         self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower, upper)
         self.v, self._seen = v0.copy(), set[bytes]()  # and the supports that Newton steps began from
         self._swept = 0.0, 0.0  # what the last sweeps gained and cost
+        self._most = FEWEST  # products that the next step of conjugate gradients has, once signs are settled
         self._gap: float | None = None  # at v, once it was asked for
         self.Q, self.t, self.constant = self._at(self.v)
         self._look()
@@ -240,24 +249,61 @@ class Descent:
 
     def conjugate(self, effort: Effort) -> float:
         """A share of a step on the support by conjugate gradients, once there is work for one; what it cost."""
-        S, q = self._movable(), self.quadratic
-        S = S[q.curvatures[S] > 0.0]
-        cost = self.columns.sweep_cost(2.0 * self.columns.stored[S].sum())
+        S = self._curved()
+        cost = self._product_cost(S)
         if not len(S) or FEWEST * cost > effort.for_conjugate:
             return 0.0
-        sums, means, l2, z, product = q.sums[S], q.means[S], q.l2[S], np.empty(len(self.t)), np.empty(len(S))
+        Q = self.Q
+        steps = self._conjugate_step(S, int(effort.for_conjugate / cost))
+        worked, (gained, swept) = ROUND + steps * cost, self._swept
+        effort.for_conjugate = 2.0 * worked if (Q - self.Q) * swept > gained * worked else 0.0
+        return worked
+
+    def conjugate_to_the_end(self, enough: float) -> float:
+        """Steps on the support, one after the other while columns leave it, up to a gap of `enough`; what they cost.
+
+        Each has twice the products of the last, if that changed no sign: the further a step goes, the more columns
+        may have to leave before it can be made.
+        """
+        worked, l1 = 0.0, self.quadratic.l1
+        for _ in range(MOST_IN_A_ROW):
+            S, size = self._curved(), float(l1 @ np.abs(self.v))
+            if not len(S) or not size > 0.0:
+                break
+            worked += ROUND + self._conjugate_step(
+                S, self._most, LAST_SHARE * enough / size * l1[S]
+            ) * self._product_cost(S)
+            if len(self._curved()) == len(S):
+                self._most *= 2
+                break
+        else:
+            self._most = max(FEWEST, self._most // 2)
+        return worked
+
+    def _curved(self) -> np.ndarray:
+        """The coordinates that conjugate gradients move."""
+        S = self._movable()
+        curved: np.ndarray = S[self.quadratic.curvatures[S] > 0.0]
+        return curved
+
+    def _product_cost(self, S: np.ndarray) -> float:
+        """That of a product with the curvature of these columns."""
+        return self.columns.sweep_cost(2.0 * self.columns.stored[S].sum())
+
+    def _conjugate_step(self, S: np.ndarray, most: int, within: np.ndarray | None = None) -> int:
+        """Move these coordinates by conjugate gradients; how many products with their curvature that took."""
+        q, z, product = self.quadratic, np.empty(len(self.t)), np.empty(len(S))
+        sums, means, l2 = q.sums[S], q.means[S], q.l2[S]
 
         def times(x: np.ndarray) -> np.ndarray:
             curvature_along_columns(self.columns.rows, S, x, q.D, z, product)
             rise: np.ndarray = product - means * float(sums @ x) + l2 * x
             return rise
 
-        Q, downhill = self.Q, -self.g[S] - np.copysign(q.l1[S], self.v[S])
-        step, steps = conjugate_step(times, downhill, q.curvatures[S], int(effort.for_conjugate / cost))
+        downhill = -self.g[S] - np.copysign(q.l1[S], self.v[S])
+        step, steps = conjugate_step(times, downhill, q.curvatures[S], most, within)
         self._move_along(S, step)
-        worked, (gained, swept) = ROUND + steps * cost, self._swept
-        effort.for_conjugate = 2.0 * worked if (Q - self.Q) * swept > gained * worked else 0.0
-        return worked
+        return steps
 
     def _move_along(self, S: np.ndarray, step: np.ndarray) -> None:
         """Move these coordinates by a share of a step, if one lowers Q: coordinates that would change their sign become

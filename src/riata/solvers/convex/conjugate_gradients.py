@@ -11,10 +11,15 @@ FLAT = 0.5  # of the mean gain of all steps so far: where the last gained less, 
 
 
 def conjugate_step(
-    times: Callable[[np.ndarray], np.ndarray], downhill: np.ndarray, diagonal: np.ndarray, most: int
+    times: Callable[[np.ndarray], np.ndarray],
+    downhill: np.ndarray,
+    diagonal: np.ndarray,
+    most: int,
+    within: np.ndarray | None = None,
 ) -> tuple[np.ndarray, int]:
     """About H^-1 downhill, where `times` makes products with H, which has this diagonal; and in how many steps, of
-    `most`. It ends where steps gain little beside those before (Nash & Sofer, 1990).
+    `most`. It ends where what is left of `downhill` is within these bounds; without them, where steps gain little
+    beside those before (Nash & Sofer, 1990).
     """
     x, left, steps = np.zeros(len(downhill)), downhill.copy(), 0
     towards = left / diagonal
@@ -29,7 +34,7 @@ def conjugate_step(
         left -= share * rise
         gain = 0.5 * share * slope
         gained += gain
-        if steps * gain <= FLAT * gained:
+        if steps * gain <= FLAT * gained if within is None else np.all(np.abs(left) <= within):
             break
         towards = left / diagonal
         slope, before = float(left @ towards), slope

@@ -49,7 +49,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     judge = Judge.of(problem, start)
     gap = judge.shortfall(problem, w, at)
     yield judge.iterate(1, w, b, F, gap)
-    state = WorkingSetState(w, b, np.flatnonzero(w))
+    state = WorkingSetState(w, b, np.flatnonzero(w != 0.0))
     sample = sample_rows(problem.data, options.memory, options.seed) if problem.penalty.convex else None
     if sample is None:
         advance(problem, options, state, at, gap)
@@ -79,5 +79,5 @@ def _patiently(problem: Problem, options: Options, judge: Judge, steps: Steps) -
 
 def _near_sample_minimum(sample: Problem, state: WorkingSetState) -> np.ndarray:
     """The features of a sample's minimum, and as many more that are pulled most there: the likely ones of all rows."""
-    used = WorkingSetState(state.w, state.b, np.flatnonzero(state.w))
+    used = WorkingSetState(state.w, state.b, np.flatnonzero(state.w != 0.0))
     return grown(sample, used, [first_order(sample, state.w, state.b)], least=0.0)[0]

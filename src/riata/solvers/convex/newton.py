@@ -191,7 +191,7 @@ def advance(
     state.w, state.b = without_rounding(problem, found, options.tol)
     state.features = features
     if isinstance(model, AnchoredColumns | GatheredColumns | AllColumns):  # features that came to nothing leave
-        state.features, state.curvature = np.flatnonzero(state.w), NOTHING
+        state.features, state.curvature = np.flatnonzero(state.w != 0.0), NOTHING
     if isinstance(model, AllColumns):
         model.known.forget()  # or a fit that goes on from a checkpoint would end with other bits
 

@@ -23,10 +23,12 @@ from riata.penalties import GroupLasso
 from riata.solvers.convex.all_columns import NO_PAST, AllColumns, Past
 from riata.solvers.convex.anchored_columns import AnchoredColumns
 from riata.solvers.convex.anchored_products import NO_ANCHOR, KeptAnchor
+from riata.solvers.convex.column_quadratic import Effort
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING
+from riata.solvers.convex.spare_copies import spare_copies
 from riata.solvers.convex.targets_curvature import TargetsCurvature
 from riata.solvers.convex.term_products import TermProducts, term_products, within_terms
 from riata.solvers.iterate import Saved
@@ -89,13 +91,17 @@ class WorkingSetState:
         past = self.past if self.all_columns is None else self.all_columns.past
         anchored = self.gathered.kept if isinstance(self.gathered, AnchoredColumns) else self.gathered
         anchored = anchored if isinstance(anchored, KeptAnchor) else NO_ANCHOR
+        columns = self.gathered if isinstance(self.gathered, GatheredColumns) else None
+        effort = Effort() if columns is None else columns.effort
         arrays = {"w": self.w, "features": self.features, "known": known[1],
                   "H.features": H.features, "H.mean": H.mean, "H": H.H, "anchored.features": anchored.features,
-                  "anchored.rows": anchored.rows, "anchored.products": anchored.products}  # fmt: skip
+                  "anchored.rows": anchored.rows, "anchored.products": anchored.products,
+                  "columns.features": NOTHING.features if columns is None else columns.features}  # fmt: skip
         facts = {"b": np.asarray(self.b).tolist(), "H.weight": float(H.weight), "known_F": float(known[0]),
                  "known_b": np.asarray(known[2]).tolist(), "least_gap": float(least_gap), "idle": idle, "steps": steps,
                  "slope_unit": slope_unit, "tangent": self.tangent, "anchored.spent": anchored.spent,
-                 "anchored.ratio": anchored.ratio, **past._asdict()}  # fmt: skip
+                 "anchored.ratio": anchored.ratio, "columns.worked": float(effort.in_all),
+                 "columns.for_conjugate": float(effort.for_conjugate), **past._asdict()}  # fmt: skip
         return Saved(arrays, facts)
 
     @classmethod
@@ -108,7 +114,7 @@ class WorkingSetState:
         shapes = {"w": (d,), "known": (d,), "H.mean": (m,), "H": (m, m)}
         for name, shape in shapes.items():
             check_array(arrays, name, np.float64, shape)
-        for name in ("features", "H.features", "anchored.features"):
+        for name in ("features", "H.features", "anchored.features", "columns.features"):
             check_indices(check_array(arrays, name, np.int64, (None,)), name, 0, d)
             check_set(arrays[name], name, np.arange(d))
         if not np.array_equal(arrays["features"][:m], arrays["H.features"]):
@@ -116,7 +122,8 @@ class WorkingSetState:
         of_b: Any = float if n_outputs == 1 else list[float]
         check_facts(facts, {"b": of_b, "H.weight": float, "known_F": float, "known_b": of_b, "least_gap": float,
                             "idle": int, "steps": int, "slope_unit": float | None, "tangent": bool,
-                            "tries": int, "lost": bool, "anchored.spent": float, "anchored.ratio": float})  # fmt: skip
+                            "tries": int, "lost": bool, "anchored.spent": float, "anchored.ratio": float,
+                            "columns.worked": float, "columns.for_conjugate": float})  # fmt: skip
         check_positive(facts, "slope_unit")
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
         b, known_b = (facts[name] if n_outputs == 1 else np.array(facts[name]) for name in ("b", "known_b"))
@@ -126,6 +133,8 @@ class WorkingSetState:
         state = cls(arrays["w"], b, arrays["features"], curvature, facts["tangent"])
         state.past = Past(facts["tries"], facts["lost"])
         state.gathered = _kept_anchor(arrays, facts, problem.data.n_rows)
+        if len(arrays["columns.features"]) and isinstance(problem.data, InMemory):
+            state.gathered = _columns_again(problem, problem.data, arrays["columns.features"], facts)
         return state, (facts["known_F"], arrays["known"], known_b)
 
     def prune(self, problem: Problem, at: FirstOrder) -> None:
@@ -148,6 +157,15 @@ def _kept_anchor(arrays: dict[str, np.ndarray], facts: dict[str, Any], n_rows: i
         raise ValueError("the curvatures of rows are not all 0 or more")
     check_positive(facts, "anchored.ratio")
     return KeptAnchor(features, rows, products, facts["anchored.spent"], facts["anchored.ratio"])
+
+
+def _columns_again(problem: Problem, data: InMemory, features: np.ndarray, facts: dict[str, Any]) -> GatheredColumns:
+    """The columns that the last step went along, in their order, and what work had gone into them: both tell how the
+    next goes on."""
+    with data.ledger.monitoring():
+        columns = GatheredColumns.of(data, features, problem.fit_intercept)
+    columns.effort.in_all, columns.effort.for_conjugate = facts["columns.worked"], facts["columns.for_conjugate"]
+    return columns
 
 
 Known = tuple[float, np.ndarray, Any]  # (F, w, b) of a point that steps must not be worse than
@@ -306,9 +324,14 @@ def grown(
     A feature is a candidate if it is pulled by more than `least` times its threshold at any of the points.
     """
     pulled = [pulls(problem.penalty, at_best_intercept(problem, at)) for at in ats]
-    pull, threshold = np.max([pull for pull, _ in pulled], axis=0), pulled[0][1]
+    pull, threshold = pulled[0]
+    for another, _ in pulled[1:]:
+        pull = np.maximum(pull, another)
     pulled_in = pull > least * threshold
     pulled_in[state.features] = False
+    spare = spare_copies(problem, int(np.count_nonzero(state.w)))
+    if spare is not None:
+        pulled_in[spare] = False
     candidates = np.flatnonzero(pulled_in)
     room = max(round(min_joining * problem.loss.n_outputs**0.5), int(np.count_nonzero(state.w)))
     if isinstance(problem.penalty, GroupLasso):
@@ -335,7 +358,7 @@ def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point
     if "strengths" not in problem.penalty.has:  # such as groups, which are in a model as a whole
         return point
     w, b = point
-    support = np.flatnonzero(w)
+    support = np.flatnonzero(w != 0.0)
     moments = problem.data.moments.of(support // problem.loss.n_outputs)
     effects = np.abs(w[support]) * (moments.scale if problem.fit_intercept else np.hypot(moments.scale, moments.mean))
     share = max(STEP_PRECISION, NO_EFFECT * (tol or 0.0))

@@ -27,39 +27,23 @@ are summed meanwhile, and the model is cut to k and refitted on them at the end 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from riata.data.remote import Remote
 from riata.errors import OptionError
 from riata.kernels.losses import code_of
-from riata.kernels.mean_so_far import LOG_OF_NOTHING
-from riata.kernels.online import (
-    CURVED,
-    EMPTY,
-    HOLD,
-    LANES,
-    MOVED,
-    REPEATS,
-    SHIFT,
-    SQUARES,
-    SUMS,
-    WIDTH,
-    Memory,
-    Settings,
-    Steep,
-    all_weights,
-    entered,
-    online_sweep,
-    steep_features,
-)
-from riata.kernels.rows import leaves_zeros_out
+from riata.kernels.online import EMPTY, LANES, REPEATS, SHIFT, SLOPE, Memory, Settings, online_sweep
+from riata.kernels.rows import CsrRows, Rows, leaves_zeros_out
 from riata.losses import Loss
+from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
 from riata.solvers.iterate import Iterate, Leads, Options
-from riata.solvers.online import top_k
+from riata.solvers.online import candidate_rows, top_k
+from riata.solvers.online.candidate_budget import CandidateBudget
+from riata.solvers.online.feature_block import deviations_of, lines_of_zeros, of_features
+from riata.solvers.online.lane_weights import Levels, largest_features, n_entered, weights_in, weights_of_lane
 from riata.solvers.saved_checks import check_indices
 from riata.solvers.stochastic.method import Method, MethodMemory, State, Sweep, stochastic
 
@@ -70,46 +54,13 @@ RATE = 0.02  # that of all lanes, where they differ in their noise
 ENOUGH_EXPLAINED = 0.97  # of what the best lane explains: a sparser lane that explains more is preferred to it
 REVIEW = 1.2  # the number of rows grows by this factor from one review to the next
 PER_HALF_LIFE = 10  # reviews, at least
-CANDIDATES = 3  # for each of k
-NEAR_ZERO = 1e-3  # margins at which the curvature of a loss is that of the parabola above it
-LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows that are fitted well already keep their influence
 MOST_LEADS = 100_000  # features for an exact fit afterwards
 SETTLED = 1000  # rows, after which the mean of a column is known to some hundredths of its deviation
-STEEP = 0.5  # of the threshold: features above are looked at first, where candidates are chosen
-EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
-STATISTICS_SHARE = 0.7  # of the budget, for these; the rest is for rows and features
 AGEING = {"losses", "xx", "xy"}  # in which older rows count less, since they were judged under earlier models
 HALF_LIFE_SUMS = {  # besides those in block
     "b_z", "b_hold", "slope_squares", "total", "mean_sums", "bucket_sums", "bucket_squares",
 }  # fmt: skip
-NOWHERE = np.empty(0, dtype=np.int64)
-PARTS: dict[str, Any] = {  # of a row of `block`, which has all numbers of a feature (see `kernels.online`)
-    "z": slice(LANES),
-    "hold": HOLD,
-    "sums": SUMS,
-    "squares": SQUARES,
-    "shift": SHIFT,
-}
-
-
-def lines_of_zeros(n_features: int) -> np.ndarray:
-    """A row of WIDTH zeros for every feature, aligned with the cache: reading it takes one cache line, not two."""
-    flat = np.zeros((n_features + 1) * WIDTH)
-    start = -(flat.ctypes.data // flat.itemsize) % WIDTH
-    return flat[start : start + n_features * WIDTH].reshape(n_features, WIDTH)
-
-
-def of_features(memory: MethodMemory, name: str) -> np.ndarray:
-    """One of the PARTS of the numbers of every feature, to read or to write."""
-    return memory["block"][:, PARTS[name]]
-
-
-def deviations_of(block: np.ndarray, memory: MethodMemory) -> np.ndarray:
-    """The deviations of the features whose numbers are in a block."""
-    total = max(memory["total"][0], 1e-300)
-    mean, square = (block[:, PARTS[name]] / total for name in ("sums", "squares"))
-    deviations: np.ndarray = np.sqrt(np.maximum(square - mean**2, 0.0))
-    return deviations
+NO_SCALES = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -137,18 +88,9 @@ class Online(Method):
             "review": np.ones(1), "lane": np.zeros(1, dtype=np.int64),
         }  # fmt: skip
         if self.k is not None:
-            self._check_room(n_features)
+            self.candidate_budget.check(n_features)
             memory |= top_k.memory(min(self.n_candidates, n_features), n_features)
         return memory
-
-    def _check_room(self, n_features: int) -> None:
-        """Refuse a k whose statistics the budget has no room for."""
-        need = top_k.bytes_needed(min(self.k or 0, n_features)) / STATISTICS_SHARE
-        if self.budget is not None and need > self.budget:
-            raise OptionError(
-                f"solver 'online' needs at least {np.ceil(need / 1e6):.0f} MB for the products of k={self.k} features, "
-                f"and memory is {self.budget / 1e6:.1f} MB; give it more, or ask for a smaller k"
-            )
 
     def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
         m = min(self.n_candidates, n_features)
@@ -169,16 +111,13 @@ class Online(Method):
         return image
 
     @property
-    def n_candidates(self) -> int:
-        if self.k is None:
-            return 0
-        most = min(CANDIDATES * self.k, self.k + EXTRA)
-        return most if self.budget is None else min(most, max(self.k, top_k.most_candidates(self._room)))
+    def candidate_budget(self) -> CandidateBudget:
+        return CandidateBudget(self.k or 0, self.budget)
 
     @property
-    def _room(self) -> float:
-        """Bytes for the statistics of candidates."""
-        return STATISTICS_SHARE * (self.budget or 0)
+    def n_candidates(self) -> int:
+        """How many there are, at most; none where no k was asked for."""
+        return self.candidate_budget.most
 
     @property
     def finds_alpha(self) -> bool:
@@ -188,6 +127,13 @@ class Online(Method):
     def rates(self) -> np.ndarray | float:
         """First steps of the lanes."""
         return RATE if self.finds_alpha else RATES
+
+    def rows(self, X: Matrix, scale: np.ndarray | float) -> Rows:
+        """Sparse rows that are not scaled go without a scale for each of millions of features."""
+        if X.sparse and np.ndim(scale) == 0 and scale == 1.0:
+            entries = X.as_csr()
+            return CsrRows(entries.indptr, entries.indices, entries.data, NO_SCALES)
+        return super().rows(X, scale)
 
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
         """Learn up to the next review, review, and so on: the rows of reviews do not depend on the chunks."""
@@ -243,45 +189,20 @@ class Online(Method):
     def _take(self, sweep: Sweep, visits: np.ndarray, state: State, learn_b: float) -> np.ndarray:
         """Learn these rows; returns their margins before they were learnt, by all lanes and the empty model.
 
-        The last columns have what is to be added to have the margins at which they were learnt, and curvatures.
+        The last columns have what is to be added to have the margins at which they were learnt, curvatures and slopes.
         """
         loss, memory = sweep.loss, state.memory
-        margins = np.empty((len(visits), CURVED + 1))
+        margins = np.empty((len(visits), SLOPE + 1))
         settings = Settings(
             code_of(loss), loss.relative, loss.logarithms, loss.curvature_by_spread, learn_b > 0.0,
             self.from_first_row, self.alpha or 0.0, float(self.standardize), float(self.distinct),
+            int(memory["lane"][0]),
         )  # fmt: skip
         swept = Memory(**{name: memory[name] for name in Memory._fields})
         online_sweep(sweep.rows, sweep.plain, sweep.y, sweep.weight, visits, settings, swept, margins)
         if self.k is not None:
-            self._gather(sweep, visits, margins, memory)
+            candidate_rows.gather(sweep, visits, margins, memory)
         return margins
-
-    def _gather(self, sweep: Sweep, visits: np.ndarray, margins: np.ndarray, memory: MethodMemory) -> None:
-        """Add these rows to the second-order statistics of the candidates, about the margins of the best lane."""
-        loss, weight, y = sweep.loss, sweep.weight[visits], sweep.y[visits]
-        z = margins[:, memory["lane"][0]] + margins[:, MOVED]
-        u = loss.derivative(y, z)
-        if loss.labels:
-            taken, times = top_k.sampled(memory, weight * u)
-            visits, y, z, u, weight = visits[taken], y[taken], z[taken], u[taken], weight[taken] * times
-        h = margins[:, CURVED] if loss.kinked else curvatures_of(loss, y, z, u)
-        if loss.logarithms:  # where a model overshoots, slope and curvature are large alike: such a row counts less
-            caps, size = self._caps(loss, y, margins, memory), np.abs(u)
-            part = np.divide(caps, size, out=np.ones_like(size), where=size > caps)
-            u, h = part * u, part * h
-            weight = np.where(z > LOG_OF_NOTHING, weight, 0.0)
-        if loss.relative:  # an origin that is a mean moves
-            memory["centre"][:] = memory["origin"]
-        h = h if loss.kinked else np.maximum(h, LEAST_CURVATURE * memory["curvature"][0])
-        responses = h * (z - memory["centre"][0]) - u
-        top_k.gather(memory, sweep.rows, sweep.plain, visits, of_features(memory, "shift"), weight, h, responses)
-
-    def _caps(self, loss: Loss, y: np.ndarray, margins: np.ndarray, memory: MethodMemory) -> np.ndarray:
-        """The largest slopes that rows may have: in its first steps a model may overshoot, see `kernels.online`."""
-        of_empty = np.abs(loss.derivative(y, margins[:, EMPTY] + margins[:, MOVED]))
-        caps: np.ndarray = of_empty + np.sqrt(memory["slope_squares"][EMPTY] / max(memory["total"][0], 1e-300))
-        return caps
 
     def _review(self, memory: MethodMemory) -> None:
         """Choose the best lane and, for k features, the candidates; adjust the noise to have enough of them."""
@@ -289,40 +210,15 @@ class Online(Method):
         self._age(memory)
         if self.k is None:
             return
-        candidates, entered = self._candidates(memory)
+        candidates, entered = self.choose_candidates(memory)
         top_k.replace_candidates(memory, candidates)
         squares = memory["slope_squares"][memory["lane"][0]]
         memory["slope"][0] = np.sqrt(squares / max(memory["total"][0], 1e-300))
         memory["noise"] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
 
-    def _candidates(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
-        """The features of largest weight, for columns of unit deviation; where these are too few, then the steepest.
-
-        Also how many features are in the model of each lane.
-        """
-        levels, _ = self.levels(memory)
-        lane, m = int(memory["lane"][0]), len(memory["candidates"])
-        features, size, slope, entered = self._steeper(memory, STEEP * float(levels[lane]))
-        if len(features) < m:
-            features, size, slope, entered = self._steeper(memory, 0.0)
-        pool = np.flatnonzero(size)
-        if len(pool) < m < len(features):
-            steepest = np.argpartition(-slope, m - 1)[:m]  # only these and the pool are sorted
-            pool = np.union1d(pool, steepest)
-        elif len(pool) < m:
-            pool = np.arange(len(features))
-        best = pool[np.lexsort((-slope[pool], -size[pool]))[:m]]
-        chosen: np.ndarray = np.sort(features[best])
-        return chosen, entered
-
-    def _steeper(self, memory: MethodMemory, least: float) -> Steep:
-        """The features whose |z| / s in the chosen lane is above `least`."""
-        n = len(memory["block"])
-        found = Steep(np.empty(n, dtype=np.int64), np.empty(n), np.empty(n), np.zeros(LANES))
-        level, stiffness = self.levels(memory)[0], memory["stiffness"] * memory["curvature"]
-        total, lane = float(memory["total"][0]), int(memory["lane"][0])
-        n = steep_features(memory["block"], memory["marks"], total, level, stiffness, lane, least, found)
-        return Steep(found.features[:n], found.size[:n], found.slope[:n], found.entered)
+    def choose_candidates(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
+        """The best candidates as of now, and how many features are in the model of each lane."""
+        return largest_features(memory, self.levels(memory), len(memory["candidates"]))
 
     def _age(self, memory: MethodMemory) -> None:
         """Set the next review, and reduce the weight of the rows so far.
@@ -354,36 +250,14 @@ class Online(Method):
 
     def weights(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
         """The current weights of all features, a column for each lane, and the deviations of the features' columns."""
-        return self._weights_in(memory["block"], memory)
+        return weights_in(memory["block"], memory, self.levels(memory))
 
-    def _weights_in(self, block: np.ndarray, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
-        """The same of the features whose numbers are in a block."""
-        w, deviation = np.empty((len(block), LANES)), np.empty(len(block))
-        level, flat = self.levels(memory)
-        stiffness = memory["stiffness"] * memory["curvature"]
-        all_weights(block, memory["total"][0], level, flat, stiffness, w, deviation)
-        return w, deviation
-
-    def _weights_of_lane(self, memory: MethodMemory) -> np.ndarray:
-        """The current weights of the chosen lane; those that are zero, nearly all, take no other memory or time."""
-        features = np.empty(self._n_entered(memory), dtype=np.int64)
-        self._n_entered(memory, features)
-        w = np.zeros(len(memory["block"]))
-        w[features] = self._weights_in(memory["block"][features], memory)[0][:, memory["lane"][0]]
-        return w
-
-    def _n_entered(self, memory: MethodMemory, features: np.ndarray = NOWHERE) -> int:
-        """How many features have a weight in the chosen lane; `features` takes which."""
-        (level, flat), lane = self.levels(memory), int(memory["lane"][0])
-        total = float(memory["total"][0])
-        return int(entered(memory["block"], total, float(level[lane]), float(flat), lane, features))
-
-    def levels(self, memory: MethodMemory) -> tuple[np.ndarray, float]:
-        """The thresholds of all lanes as of now: for columns of unit deviation, and whatever the deviation."""
+    def levels(self, memory: MethodMemory) -> Levels:
+        """The thresholds of all lanes as of now."""
         T = memory["total"][0]
         level = memory["noise"] * np.sqrt(memory["slope_squares"][:LANES]) * max(T / self.distinct, 1.0) ** REPEATS
         total_alpha = (self.alpha or 0.0) * T
-        return (level + total_alpha, 0.0) if self.standardize else (level, total_alpha)
+        return Levels(level + total_alpha, 0.0) if self.standardize else Levels(level, total_alpha)
 
     def intercept(self, memory: MethodMemory) -> float:
         return float(memory["origin"][0] + memory["b"][memory["lane"][0]])
@@ -391,7 +265,7 @@ class Online(Method):
     def model(self, state: State) -> tuple[np.ndarray, float]:
         memory = state.memory
         if self.k is None or np.count_nonzero(memory["candidates"] >= 0) < self.k:
-            w, b = self._weights_of_lane(memory), self.intercept(memory)
+            w, b = weights_of_lane(memory, self.levels(memory)), self.intercept(memory)
             w = w if self.k is None else hard_threshold(w, self.k)
         else:
             w = np.zeros(len(of_features(memory, "sums")))
@@ -409,7 +283,7 @@ class Online(Method):
         memory = state.memory
         if self.k is not None and np.count_nonzero(memory["candidates"] >= 0) >= self.k:
             return min(self.k, len(top_k.places_of_candidates(memory)))
-        n = self._n_entered(memory)
+        n = n_entered(memory, self.levels(memory))
         return n if self.k is None else min(self.k, n)
 
     def leads(self, state: State) -> Leads | None:
@@ -452,28 +326,6 @@ class Online(Method):
         from riata.solvers.online.online_outputs import OnlineOutputs  # which is made of this one
 
         return OnlineOutputs(self.alpha, self.k, n_outputs=n_outputs)
-
-
-def curvatures_of(loss: Loss, y: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Those of the loss at margins z, where its slopes are u; of labels, those of parabolas above it."""
-    if not loss.labels:
-        h: np.ndarray = loss.second_derivative(y, z)
-        return h
-    h = curvature_above(loss, y, z, u)
-    low = np.flatnonzero(h == 0.0) if loss.symmetric else np.arange(len(z))  # where it is above, it is no less
-    h[low] = np.maximum(h[low], loss.second_derivative(y[low], z[low]))
-    return h
-
-
-def curvature_above(loss: Loss, y: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """The curvature of a parabola that has slope u at z and lies nowhere below a loss of labels; 0 near z = 0.
-
-    For the logistic loss it is tanh(z / 2) / (2 z), of the parabola through z and -z (Jaakkola & Jordan, 2000). That of
-    the loss itself is small far from 0, and a level that only clicks have would go many times too far.
-    """
-    far = np.abs(z) > NEAR_ZERO
-    found: np.ndarray = np.divide(u - loss.derivative(y, -z), 2.0 * z, out=np.zeros_like(z), where=far)
-    return found
 
 
 def online_method(penalty: Cardinality | ElasticNet) -> Online:

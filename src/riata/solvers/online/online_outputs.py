@@ -11,7 +11,8 @@ import numpy as np
 from riata.errors import OptionError
 from riata.kernels.online import LANES, SHIFT, WIDTH, all_weights
 from riata.kernels.online_outputs import OutputMemory, OutputSettings, online_outputs_sweep
-from riata.solvers.online.online import Online, deviations_of, lines_of_zeros
+from riata.solvers.online.feature_block import deviations_of, lines_of_zeros
+from riata.solvers.online.online import Online
 from riata.solvers.stochastic.method import MethodMemory, State, Sweep
 
 OF_CLASSES = ("b_z", "b_hold", "b", "slope_squares")

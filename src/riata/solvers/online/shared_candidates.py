@@ -20,7 +20,8 @@ from riata.data.chunk import Chunk
 from riata.data.remote import Remote
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options
-from riata.solvers.online.online import Online, of_features
+from riata.solvers.online.feature_block import of_features
+from riata.solvers.online.online import Online
 from riata.solvers.online.part_learner import LearntPart, PartLearner
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.solvers.subset.best_k import best_k
@@ -61,7 +62,7 @@ class Found(NamedTuple):
 def _candidates(method: Online, part: LearntPart) -> Found:
     """Those of a part that has been learnt."""
     memory, lane = part.state.memory, part.state.memory["lane"][0]
-    places, _ = method._candidates(memory)
+    places, _ = method.choose_candidates(memory)
     w, deviation = method.weights(memory)
     s = deviation[places]
     slopes = np.divide(of_features(memory, "z")[places, lane], s, out=np.zeros(len(s)), where=s > 0.0)

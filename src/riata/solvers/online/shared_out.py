@@ -56,7 +56,7 @@ class Learnt(NamedTuple):
     left: LeftRows
 
 
-def _pieces(method: Online, part: LearntPart) -> Learnt:
+def pieces(method: Online, part: LearntPart) -> Learnt:
     """The sums of a part that has been learnt."""
     memory = part.state.memory
     w, deviation = method.weights(memory)
@@ -151,7 +151,7 @@ def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[I
     if data.n_long_runs > 1:
         n_left = min(LEFT_SHARE * data.n_rows, MOST_LEFT, LEFT_BYTES / max(data.row_bytes, 1.0)) / data.n_long_runs
     centred = problem.fit_intercept and not data.wide
-    learner = PartLearner.of(problem, method, options, centred, _pieces, int(n_left))
+    learner = PartLearner.of(problem, method, options, centred, pieces, int(n_left))
     learnt = data.sum_long_runs(learner)
     state = together(method, learner, learnt)
     progressive = learnt.progressive.plus(learn_left(method, learner, state, learnt.left))

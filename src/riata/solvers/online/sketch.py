@@ -33,7 +33,11 @@ from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options
 from riata.solvers.online import top_k
-from riata.solvers.online.online import CANDIDATES, EXTRA, Online, of_features
+from riata.solvers.online.candidate_budget import CandidateBudget
+from riata.solvers.online.candidate_rows import caps
+from riata.solvers.online.feature_block import of_features
+from riata.solvers.online.lane_weights import weights_in
+from riata.solvers.online.online import Online
 from riata.solvers.saved_checks import check_indices, check_set
 from riata.solvers.stochastic.method import MethodMemory, State, Sweep, stochastic
 
@@ -83,12 +87,9 @@ class Sketch(Online):
         return places, min(int((1.0 - TABLE_SHARE) * room) // BUCKET_BYTES, n_features)
 
     @property
-    def n_candidates(self) -> int:
-        """As many as wanted: `sizes` refuses what the budget has no room for."""
-        return min(CANDIDATES * (self.k or 0), (self.k or 0) + EXTRA)
-
-    def _check_room(self, n_features: int) -> None:
-        pass
+    def candidate_budget(self) -> CandidateBudget:
+        """Without a limit: `sizes` refuses what has no room beside the table."""
+        return CandidateBudget(self.k or 0)
 
     def width(self, n_features: int) -> int:
         return 0
@@ -141,8 +142,8 @@ class Sketch(Online):
         y, weight, loss = sweep.y[visits], sweep.weight[visits], sweep.loss
         part = replace(sweep, rows=rows, y=y, weight=weight, visits=np.arange(len(visits)), plain=True)
         margins = super()._take(part, part.visits, state, learn_b)
-        caps = self._caps(loss, y, margins, memory)
-        slopes = weight * np.clip(loss.derivative(y, margins[:, memory["lane"][0]] + margins[:, MOVED]), -caps, caps)
+        most = caps(loss, y, margins, memory)
+        slopes = weight * np.clip(loss.derivative(y, margins[:, memory["lane"][0]] + margins[:, MOVED]), -most, most)
         bar, sums, squares = memory["bar"][0], memory["bucket_sums"], memory["bucket_squares"]
         count_outside(outside, slopes, weight, bar, sums, squares, places_of(memory))
         if sweep.names is not None and np.count_nonzero(memory["candidates"] >= 0) < (self.k or 0):  # any may be chosen
@@ -231,7 +232,7 @@ class Sketch(Online):
     def features(self, state: State) -> Features:
         """The chosen ones, as `model` has them."""
         places = np.flatnonzero(super().model(state)[0])
-        deviation = self._weights_in(state.memory["block"][places], state.memory)[1]
+        deviation = weights_in(state.memory["block"][places], state.memory, self.levels(state.memory))[1]
         return Features(state.memory["ids"][places], state.names, deviation)
 
 

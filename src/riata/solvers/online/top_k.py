@@ -16,8 +16,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from riata.data.mixed_bits import GOLDEN, mixed_bits
-from riata.kernels.candidates import OF_MARK, add_products, eliminate, move_products, unpack
+from riata.kernels.candidates import OF_MARK, add_products, eliminate, move_products, sample_rows, unpack
 from riata.kernels.rows import DenseRows, Rows, leaves_zeros_out
 from riata.scipy_later import linalg
 from riata.solvers.saved_checks import check_set
@@ -90,12 +89,9 @@ def sampled(state: MethodMemory, u: np.ndarray) -> tuple[np.ndarray | slice, np.
     slope = float(state["slope"][0])
     if first + len(u) <= FIRST_ROWS or slope == 0.0:
         return slice(None), 1.0
-    numbers = np.arange(first, first + len(u), dtype=np.uint64)
-    shares = np.clip(np.abs(u) * (TYPICAL / slope), LEAST_SHARE, 1.0)
-    shares[: max(FIRST_ROWS - first, 0)] = 1.0
-    with np.errstate(over="ignore"):
-        taken = np.flatnonzero(mixed_bits(numbers * GOLDEN) * 0.5**64 < shares)
-    return taken, 1.0 / shares[taken]
+    taken, times = np.empty(len(u), np.int64), np.empty(len(u))
+    n = sample_rows(u, first, max(FIRST_ROWS - first, 0), LEAST_SHARE, TYPICAL / slope, taken, times)
+    return taken[:n], times[:n]
 
 
 def gather(

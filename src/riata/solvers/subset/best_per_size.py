@@ -142,7 +142,7 @@ def _support_per_size(model: LocalQuadratic, k_max: int, min_gain: float, limit:
         made = untold
         supports = [np.sort(model.candidates[chosen]) for chosen in members]
         model.hessian.require(np.unique(np.concatenate([*supports, new[:0]])))
-        gains = np.max([model.outlook(S, len(S)).gains for S in supports], axis=0, initial=-np.inf)
+        gains = np.max([model.outlook(S, max(1, len(S))).gains for S in supports or [NOTHING]], axis=0)
         outside = np.delete(gains, model.candidates)
         if np.max(outside, initial=-np.inf) <= min_gain:
             return supports or [np.empty(0, dtype=np.int64)]

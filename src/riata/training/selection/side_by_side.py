@@ -6,7 +6,6 @@ worse than one before them, no further models are made: at small alphas they cos
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -26,7 +25,8 @@ from riata.training.spec import Spec
 AT_A_TIME = 5  # alphas between two looks at the scores
 PATIENCE = 5  # models in a row that are worse
 CLEARLY = 2.0  # standard errors of the difference, over folds
-ROUGHER = 100.0  # times the gap asked for: models of folds are scored only, and differ by far more from one another
+SCORED_GAP = 1e-3  # of the loss on rows not seen, see `_FoldPath`
+ROUGHER = 100.0  # times what is asked for, where models are not judged by gaps
 MOST_COPIED = 1 << 31  # bytes, in place of a budget: each fold holds a copy of its rows
 
 FoldRows = tuple[Dataset, Dataset]  # those it learns from, and those it is scored on
@@ -48,8 +48,7 @@ def paths_side_by_side(
 ) -> tuple[ModelPath, list[HeldOut]]:
     """The path of all rows, and the scores of each fold's models for the same alphas."""
     whole = GrowingPath(data, spec, length=length, reach=reach)
-    rough = replace(spec, tol=ROUGHER * spec.tol)
-    parts = [_FoldPath(*rows, rough, whole.alphas) for rows in folds]
+    parts = [_FoldPath(*rows, spec, whole.alphas) for rows in folds]
     threads = n_cores() if of_thread.work is None else 1  # what is interpreted is counted in one thread
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         while whole.n_models < len(whole.alphas) and whole.ended is None:
@@ -70,12 +69,19 @@ def paths_side_by_side(
 
 
 class _FoldPath:
-    """The models of one fold, and their scores on the rows that it has not seen."""
+    """The models of one fold, and their scores on the rows that it has not seen.
+
+    They are as precise as scores can tell. A gap of g moves margins by sqrt(2 g / c) at most, in the root mean square,
+    where c is the curvature of the loss; and a row's loss by as much times its slope. For a likelihood the squares of
+    slopes are c in the mean: so losses move by sqrt(2 g), and where g is a thousandth of them that is about a twentieth
+    of what they differ by from row to row: of the standard error, too, however many rows there are.
+    """
 
     def __init__(self, learnt: Dataset, scored: Dataset, spec: Spec, alphas: np.ndarray) -> None:
         # ledgers of their own: threads would get in each other's way
         self._learnt, self._scored = learnt.with_own_ledger(), scored.with_own_ledger()
-        self._path, self._spec = GrowingPath(self._learnt, spec, alphas), spec
+        self._path, self._spec = GrowingPath(self._learnt, spec, alphas, only_scored=True), spec
+        self._path.loosen(SCORED_GAP, ROUGHER)
         self.scores = np.empty((max(1, len(shares_tried(spec))), 0))  # a row for each share that debias tries
         self.weight = 0.0
 
@@ -92,6 +98,7 @@ class _FoldPath:
         found = held_out(self._scored, models, self._spec.loss_function, self._learnt)
         self.scores = np.hstack([self.scores, found.scores.reshape(len(self.scores), -1)])
         self.weight = found.weight
+        self._path.loosen(SCORED_GAP * min(1.0, self.scores[:, -1].min() / self.scores[:, 0].max()), ROUGHER)
 
 
 def _grow_to(path: GrowingPath, n: int) -> None:

@@ -1,0 +1,58 @@
+"""The exact L1 model of about k features of a file of clicks: what a model of one pass may be compared with.
+
+    python benchmarks/clicks_exact.py TRAIN MODEL --k 5000 [--debias] [--memory 4GB]
+
+Solver 'best-k' finds the best k features, or nearly so, and refuses thousands of them among hundreds of thousands. The
+best L1 model is found, with its certificate, and has as many features as its alpha says: that is bisected until they
+are within a twentieth of k, in ten fits at most. `--debias` then fits these features once more, without a penalty. The
+alpha is kept beside the model, so that the fit with `--debias` need not look for it again.
+"""
+
+import argparse
+from pathlib import Path
+
+import riata
+
+LARGEST, SMALLEST = 1.0, 1e-4  # alphas, as shares of the one above which no feature is in the model
+NEAR, MOST_FITS = 0.05, 10
+TOL = 1e-4  # how far from the best a fit may be on the way, and at the end: features no longer change much
+
+
+def fitted(data, ratio, debias=False):
+    spec = riata.Spec(solver="exact", loss="logistic", alpha_ratio=ratio, tol=TOL, debias=debias, standardize=True)
+    return riata.train(data, spec)
+
+
+def ratio_for(data, k):
+    """The share of the largest alpha with which the model has about k features."""
+    high, low = LARGEST, SMALLEST
+    ratio = (high * low) ** 0.5
+    for _ in range(MOST_FITS):
+        n = len(fitted(data, ratio).support)
+        if abs(n - k) <= NEAR * k:
+            break
+        high, low = (ratio, low) if n < k else (high, ratio)
+        ratio = (high * low) ** 0.5
+    return ratio
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("train")
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--k", type=int, required=True)
+    parser.add_argument("--debias", action="store_true")
+    parser.add_argument("--memory", default="4GB")
+    arguments = parser.parse_args()
+    kept = arguments.model.with_name(f"alpha-of-{arguments.k}")
+    data = riata.open(arguments.train, "label", memory=arguments.memory, task="classification")
+    if arguments.debias and kept.exists():
+        ratio = float(kept.read_text())
+    else:
+        ratio = ratio_for(data, arguments.k)
+        kept.write_text(repr(ratio))
+    fitted(data, ratio, arguments.debias).to_model().save(arguments.model)
+
+
+if __name__ == "__main__":
+    main()

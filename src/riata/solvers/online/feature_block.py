@@ -1,0 +1,30 @@
+"""What solver 'online' keeps of every feature: a line of numbers (see `kernels.online`)."""
+
+from typing import Any
+
+import numpy as np
+
+from riata.kernels.online import HOLD, LANES, SHIFT, SQUARES, SUMS, WIDTH
+from riata.solvers.stochastic.method import MethodMemory
+
+PARTS: dict[str, Any] = {"z": slice(LANES), "hold": HOLD, "sums": SUMS, "squares": SQUARES, "shift": SHIFT}
+
+
+def lines_of_zeros(n_features: int) -> np.ndarray:
+    """A row of WIDTH zeros for every feature, aligned with the cache: reading it takes one cache line, not two."""
+    flat = np.zeros((n_features + 1) * WIDTH)
+    start = -(flat.ctypes.data // flat.itemsize) % WIDTH
+    return flat[start : start + n_features * WIDTH].reshape(n_features, WIDTH)
+
+
+def of_features(memory: MethodMemory, name: str) -> np.ndarray:
+    """One of the PARTS of the numbers of every feature, to read or to write."""
+    return memory["block"][:, PARTS[name]]
+
+
+def deviations_of(block: np.ndarray, memory: MethodMemory) -> np.ndarray:
+    """The deviations of the features whose numbers are in a block."""
+    total = max(memory["total"][0], 1e-300)
+    mean, square = (block[:, PARTS[name]] / total for name in ("sums", "squares"))
+    deviations: np.ndarray = np.sqrt(np.maximum(square - mean**2, 0.0))
+    return deviations
