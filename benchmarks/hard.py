@@ -184,17 +184,19 @@ def _take_back(path, cores):
         elif len(cells) == len(columns) and not cells[1].startswith("-"):
             row = dict(zip(columns, cells, strict=True))
             name, solver = row["problem"], row["solver"]
-            if (
-                solver not in kept.get(_key(name, cores), {})
-                and _without_mark(row["warm s"]).replace(".", "").isdigit()
-            ):
+            if solver not in kept.get(_key(name, cores), {}):
                 _keep(name, cores, [_result(row)])
 
 
 def _result(row):
-    """A line of the table as it was kept; > stands before seconds that were too few."""
+    """A line of the table as it was kept; > stands before seconds that were too few, and words are why it failed."""
+    seconds = row["warm s"]
+    if not _without_mark(seconds).replace(".", "").isdigit():
+        return {"solver": row["solver"], "warm": None, "gap": None, "failed": seconds, "run": row.get("run", "earlier")}
     numbers = {"first": "first s", "warm": "warm s", "gap": "certified gap", "peak_mb": "peak MB"}
     found = {key: float(_without_mark(row[column])) if row[column] else None for key, column in numbers.items()}
+    if seconds != _without_mark(seconds) and found["gap"] is not None and found["gap"] <= convex.CERTIFIED:
+        found["gap"] = 1.01 * convex.CERTIFIED  # as it was written it is rounded, and was not good enough
     counts = {key: int(row[key]) if row[key] else None for key in ("features", "passes")}
     return {"solver": row["solver"], **found, **counts, "run": row.get("run", "earlier")}
 

@@ -40,6 +40,8 @@ class AllColumns:
     """The columns of all features: `scaled` has a row for each, whose products are the curvature of the mean loss."""
 
     is_local = False  # it gives the loss itself at every point
+    starts_anywhere = False  # it steps from the point at which slopes were read
+    lets_features_go = True  # those that come to nothing in its minimum leave the working set
 
     scaled: np.ndarray
     mean: np.ndarray  # of each column, which is taken off where there is an intercept

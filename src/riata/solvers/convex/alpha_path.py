@@ -19,9 +19,7 @@ from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
 from riata.solvers.convex.anchored_columns import AnchoredColumns
-from riata.solvers.convex.column_copy import ColumnCopy
 from riata.solvers.convex.curvature import NOTHING, Point
-from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
@@ -50,7 +48,6 @@ BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are
 LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
 MAX_ROUNDS = 30
 ENOUGH = 0.3  # of the gap that is asked for
-STARTS_ANYWHERE = AnchoredColumns, ColumnCopy, GatheredColumns  # models whose minimum is found from any guess
 
 
 @dataclass
@@ -171,7 +168,7 @@ def _solve_block(
     model = _model(problems, state, options.memory)
     points, here = [], (state.w, state.b)
     for problem, alpha in zip(problems, alphas, strict=True):
-        guess = _ahead(problem, way, alpha) if isinstance(model, STARTS_ANYWHERE) else way[-1][1:]
+        guess = _ahead(problem, way, alpha) if model.starts_anywhere else way[-1][1:]
         found = model.minimum(problem, at, here, guess, STEP_PRECISION, options.enough)
         w, b = without_rounding(problem, found, options.tol)
         way = [way[-1], Passed(alpha, w, b)]

@@ -41,6 +41,8 @@ class AnchoredColumns:
     """The columns of some features, and a quadratic of theirs that serves for many steps."""
 
     is_local = False  # it gives the loss itself at every point
+    starts_anywhere = True  # it finds the minimum from any guess
+    lets_features_go = True  # those that come to nothing in its minimum leave the working set
     dense = True  # every entry of its columns is there
 
     def __init__(self, data: InMemory, fit_intercept: bool, kept: KeptAnchor = NO_ANCHOR) -> None:

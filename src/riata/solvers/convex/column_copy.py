@@ -23,6 +23,8 @@ class ColumnCopy:
     """The columns of some features."""
 
     is_local = False  # it gives the loss itself at every point
+    starts_anywhere = True  # it finds the minimum from any guess
+    lets_features_go = False  # they stay in the working set
 
     features: np.ndarray
     A: np.ndarray

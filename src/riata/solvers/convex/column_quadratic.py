@@ -5,7 +5,7 @@
 Coordinate descent over the coefficients that are not zero, or are pulled, longest where it gains most for its work;
 Anderson's extrapolation of its last sweeps (Bertrand & Massias, 2021); and Newton steps on the support. Along sparse
 columns these are made by conjugate gradients, too, in some of the work of sweeps, or more while they gain more for it;
-and where sweeps left nearly all signs as they were, and would crawl, up to the precision that is asked for.
+and where sweeps left nearly all signs as they were, once they have cost as much, up to the precision that is asked for.
 A factorisation is made once as much work has gone into all else as it costs: so none costs much more than the best.
 """
 
@@ -94,7 +94,7 @@ def minimise_along_columns(
             effort.for_conjugate += BESIDE * cost
             if not isinstance(columns, DenseColumns) and work.gap() > enough:
                 changed = np.count_nonzero(signs != np.sign(work.v))
-                if changed <= SETTLED * np.count_nonzero(work.v):
+                if changed <= SETTLED * np.count_nonzero(work.v) and work.long_step_cost() <= effort.here:
                     effort.add(work.conjugate_to_the_end(enough))
                 else:
                     effort.add(work.conjugate(effort))
@@ -279,6 +279,10 @@ class Descent:
         else:
             self._most = max(FEWEST, self._most // 2)
         return worked
+
+    def long_step_cost(self) -> float:
+        """That of the next step of conjugate gradients, once signs are settled."""
+        return self._most * self._product_cost(self._curved())
 
     def _curved(self) -> np.ndarray:
         """The coordinates that conjugate gradients move."""

@@ -30,6 +30,8 @@ class Curvature:
     """H of some features about their means, and the mean curvature sum_i s_i loss'' / sum(s) of the rows."""
 
     is_local = True  # it is that of one point, unless the loss is quadratic
+    starts_anywhere = False  # it steps from the point at which slopes were read
+    lets_features_go = False  # they stay in the working set
 
     features: np.ndarray
     weight: float

@@ -23,7 +23,7 @@ from riata.outcome.reasons import StopReason
 from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.from_above import Steps, may_crawl, or_from_above
 from riata.solvers.convex.judge import Judge
-from riata.solvers.convex.newton import advance, newton
+from riata.solvers.convex.newton import Reading, advance, newton
 from riata.solvers.convex.smoothing import by_smoothing
 from riata.solvers.convex.working_set import WorkingSetState, grown
 from riata.solvers.iterate import Iterate, Options
@@ -52,7 +52,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     state = WorkingSetState(w, b, np.flatnonzero(w != 0.0))
     sample = sample_rows(problem.data, options.memory, options.seed) if problem.penalty.convex else None
     if sample is None:
-        advance(problem, options, state, at, gap)
+        advance(problem, options, state, Reading(at, gap))
     else:
         on_sample = replace(problem, data=sample, empty=None)
         on_sample = on_sample if problem.empty is None else replace(on_sample, empty=empty_start(on_sample))

@@ -39,6 +39,8 @@ class GatheredColumns:
     """The columns of some features: as rows for passes, and one by one for coordinate descent."""
 
     is_local = False  # it gives the loss itself at every point
+    starts_anywhere = True  # it finds the minimum from any guess
+    lets_features_go = True  # those that come to nothing in its minimum leave the working set
 
     features: np.ndarray
     rows: InMemory

@@ -9,7 +9,7 @@ import numpy as np
 
 from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.all_columns import NO_PAST, AllColumns
+from riata.solvers.convex.all_columns import NO_PAST
 from riata.solvers.convex.anchored_columns import AnchoredColumns
 from riata.solvers.convex.curvature import FAST, NOTHING, ROUGH_PRECISION, Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
@@ -54,6 +54,16 @@ class Care(NamedTuple):
 USUAL_CARE = Care()
 
 
+class Reading(NamedTuple):
+    """What is known of the point from which a step is made."""
+
+    at: FirstOrder
+    gap: float
+    second: AnyCurvature | None = None  # where it was read with the slopes
+    fast: bool = False  # whether the last step left little of the gap
+    gained: float = np.inf  # by how much the last step lowered F
+
+
 def newton(
     problem: Problem,
     options: Options,
@@ -92,7 +102,8 @@ def newton(
             state.tangent |= gap > SLOW * least_gap and F > SLOW_GAIN * known[0]
         gained = np.inf if known is None else known[0] - F
         known = F, state.w, state.b
-        advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap, care=care, gained=gained)
+        reading = Reading(at, gap, second, fast=gap <= FAST * least_gap, gained=gained)
+        advance(problem, options, state, reading, care)
         least_gap = min(gap, least_gap)
     return StopReason.ROUNDING
 
@@ -131,69 +142,83 @@ def _read_no_worse(
 
 
 def advance(
+    problem: Problem, options: Options, state: WorkingSetState, reading: Reading, care: Care = USUAL_CARE
+) -> None:
+    """Let features join, and step by the curvature: that of the reading, the one kept, or a new one (a pass)."""
+    at, here = reading.at, (state.w, state.b)
+    if _may_prune(problem, state):
+        state.prune(problem, at)
+    before = len(state.features)
+    features, waiting = grown(problem, state, [at], min_joining=_least_joining(problem, options))
+    joined = len(features) - before
+    falling = joined > 0 and reading.gained > WORTH_A_PASS * reading.gap
+    model, waiting = _inner_model(problem, options, state, reading, features, waiting, falling)
+    state.gathered = model if isinstance(model, AnchoredColumns | GatheredColumns) else None
+    # While F falls sweeps need not find who stays among the columns at hand: a pass brings better ones. Of sparse
+    # columns, what is left undone costs more sweeps later than it saves.
+    rough = waiting > 0 if state.gathered is None else state.gathered.dense and falling
+    # where the same features made slow progress, what their quadratic left undone shows in the slopes
+    slow = not (reading.fast or problem.loss.quadratic or joined > 0)
+    enough = _enough(problem, options, reading, care, slow, to_the_end=model is state.all_columns)
+    local = local_problem(problem, state.w, state.tangent)
+    found = smooth_step(problem, model, at, here) if slow and state.tangent and isinstance(model, Curvature) else None
+    found = found or model.minimum(local, at, here, here, ROUGH_PRECISION if rough else care.precision, enough)
+    state.w, state.b = without_rounding(problem, found, options.tol)
+    state.features = features
+    if model.lets_features_go:
+        state.features, state.curvature = np.flatnonzero(state.w != 0.0), NOTHING
+    if state.all_columns is not None:
+        state.all_columns.known.forget()  # or a fit that goes on from a checkpoint would end with other bits
+
+
+def _may_prune(problem: Problem, state: WorkingSetState) -> bool:
+    """Whether features may leave the working set again: where passes are cheap, and what is known of others holds."""
+    holds = problem.loss.quadratic or (problem.penalty.convex and isinstance(state.curvature, Curvature))
+    return passes_are_cheap(problem) and holds
+
+
+def _least_joining(problem: Problem, options: Options) -> int:
+    """How many features may join, however few are in use."""
+    small = passes_are_cheap(problem) or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
+    return MIN_JOINING if small else MIN_JOINING_FROM_DISK
+
+
+def _inner_model(
     problem: Problem,
     options: Options,
     state: WorkingSetState,
-    at: FirstOrder,
-    gap: float,
-    second: AnyCurvature | None = None,
-    keep: bool = False,
-    care: Care = USUAL_CARE,
-    gained: float = np.inf,
-) -> None:
-    """Let features join, and step by the curvature: that read with `at`, the one kept, or a new one (a pass).
-
-    The last step lowered F by as much as it `gained`.
-    """
-    cheap = passes_are_cheap(problem)
-    small = cheap or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
-    min_joining = MIN_JOINING if small else MIN_JOINING_FROM_DISK
-    if cheap and (problem.loss.quadratic or (problem.penalty.convex and isinstance(state.curvature, Curvature))):
-        state.prune(problem, at)
-    known_features = state.features
-    features, waiting = grown(problem, state, [at], min_joining=min_joining)
+    reading: Reading,
+    features: np.ndarray,
+    waiting: int,
+    falling: bool,
+) -> tuple[InnerModel, int]:
+    """What a step over these features minimises, and how many more are waiting for the next one."""
     state.all_columns = all_columns(problem, state, features, len(features) + waiting, options.memory)
     state.past = NO_PAST
-    all_at_once = state.all_columns is not None and state.all_columns.serves(problem.penalty)
-    model: InnerModel | None = state.all_columns if all_at_once else None
-    joined = len(features) - len(known_features)
-    falling = joined > 0 and gained > WORTH_A_PASS * gap
-    model = model or without_curvature(problem, features, rough=falling, memory=options.memory, at_hand=state.gathered)
-    if model is None:
-        if second is not None:
-            state.curvature = second
-            waiting += len(features) - len(state.features)
-        elif len(features) > len(state.curvature.features) or not keep:
-            state.features = features
-            second = read(problem, state, first=False, second=True, memory=options.memory)[1]
-            state.curvature = second or state.curvature
-        model = state.curvature
-    here = state.w, state.b
-    columns = model if isinstance(model, AnchoredColumns | GatheredColumns) else None
-    state.gathered = columns
-    rough = waiting > 0
+    if state.all_columns is not None and state.all_columns.serves(problem.penalty):
+        return state.all_columns, waiting
+    columns = without_curvature(problem, features, rough=falling, memory=options.memory, at_hand=state.gathered)
     if columns is not None:
-        # While F falls sweeps need not find who stays among the columns at hand: a pass brings better ones. Of sparse
-        # columns, what is left undone costs more sweeps later than it saves.
-        rough = columns.dense and falling
-    precision = ROUGH_PRECISION if rough else care.precision
-    # where the same features made slow progress, what their quadratic left undone shows in the slopes
-    slow = not (keep or problem.loss.quadratic or joined > 0)
-    share, asked = min(care.enough, SLOWLY_ENOUGH) if slow else care.enough, _asked_for(problem, options)
-    enough = share * max(min(gap, at.loss), asked)
-    if all_at_once and asked:
-        enough = LAST_SHARE * asked
+        return columns, waiting
+    if reading.second is not None:
+        state.curvature = reading.second
+        waiting += len(features) - len(state.features)
+    elif len(features) > len(state.curvature.features) or not reading.fast:
+        state.features = features
+        second = read(problem, state, first=False, second=True, memory=options.memory)[1]
+        state.curvature = second or state.curvature
+    return state.curvature, waiting
+
+
+def _enough(problem: Problem, options: Options, reading: Reading, care: Care, slow: bool, to_the_end: bool) -> float:
+    """The gap up to which a step minimises."""
     if not problem.penalty.convex:  # what is measured is slopes, and not a gap
-        enough = 0.0
-    local = local_problem(problem, state.w, state.tangent)
-    found = smooth_step(problem, model, at, here) if slow and state.tangent and isinstance(model, Curvature) else None
-    found = found or model.minimum(local, at, here, here, precision, enough)
-    state.w, state.b = without_rounding(problem, found, options.tol)
-    state.features = features
-    if isinstance(model, AnchoredColumns | GatheredColumns | AllColumns):  # features that came to nothing leave
-        state.features, state.curvature = np.flatnonzero(state.w != 0.0), NOTHING
-    if isinstance(model, AllColumns):
-        model.known.forget()  # or a fit that goes on from a checkpoint would end with other bits
+        return 0.0
+    asked = _asked_for(problem, options)
+    if to_the_end and asked:
+        return LAST_SHARE * asked
+    share = min(care.enough, SLOWLY_ENOUGH) if slow else care.enough
+    return share * max(min(reading.gap, reading.at.loss), asked)
 
 
 def _asked_for(problem: Problem, options: Options) -> float:

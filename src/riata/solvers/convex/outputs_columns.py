@@ -32,6 +32,8 @@ class OutputColumns:
     """The columns of the features that some coefficients belong to, of all rows."""
 
     is_local = False  # it gives the loss itself at every point
+    starts_anywhere = False  # it steps from the point at which slopes were read
+    lets_features_go = False  # they stay in the working set
 
     features: np.ndarray  # the coefficients
     chosen: np.ndarray  # their features

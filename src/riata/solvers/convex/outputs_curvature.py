@@ -29,6 +29,8 @@ class OutputsCurvature:
     """H of some coefficients, the intercepts eliminated, and how these follow the coefficients."""
 
     is_local = True  # it is that of one point
+    starts_anywhere = False  # it steps from the point at which slopes were read
+    lets_features_go = False  # they stay in the working set
 
     features: np.ndarray  # the numbers of the coefficients among all
     H: np.ndarray

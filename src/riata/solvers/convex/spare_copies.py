@@ -9,7 +9,7 @@ import numpy as np
 from riata.data.in_memory import InMemory
 from riata.objective import Problem
 
-MANY = 0.1  # of the rows: with fewer features in a model, copies do it little harm, and are not looked for
+MANY = 0.4  # of the rows: with fewer features in a model copies do little harm, and to look for them costs a few passes
 ROUNDING = 1e-12  # of a penalty by the length of its column
 
 

@@ -22,6 +22,8 @@ class TargetsCurvature:
     """H of some coefficients: by the curvature of their columns, and perhaps more of them."""
 
     is_local = False  # it is the same at every point
+    starts_anywhere = False  # it steps from the point at which slopes were read
+    lets_features_go = False  # they stay in the working set
 
     features: np.ndarray  # the numbers of the coefficients among all
     of_columns: Curvature
