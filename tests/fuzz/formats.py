@@ -72,7 +72,7 @@ def use_model(rows: Path) -> Callable[[Path, Path], list[list[str]]]:
         return [
             ["predict", str(path), str(rows), "--out", str(out / "predictions.csv")],
             ["inspect", str(path)],
-            ["inspect", str(path), "--sql"],
+            *([["inspect", str(path), "--sql"]] if rows.stem in IN_SQL else []),
             ["evaluate", str(path), str(rows)],
         ]
 
@@ -160,6 +160,7 @@ OF_KINDS = {  # models of other kinds, all of the same rows
     "exposure": ("count", "--loss", "poisson", "--exposure", "time", "--features", "a,level"),
     "hashed": ("yes", "--solver", "sketch", "--k", "3", "--features", "a,level,strata"),
 }
+IN_SQL = ("ordinal", "cox", "quantiles", "exposure")
 MODELS = {"table": "parquet", "targets": "parquet", "words": "csv", "svm": "svm"} | dict.fromkeys(OF_KINDS, "csv")
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
