@@ -2,8 +2,8 @@
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 WAITING = ("SIGINT", "SIGTERM", "SIGHUP")  # those that the system has
@@ -25,11 +25,16 @@ def uninterrupted() -> Iterator[None]:
         came.append(number)
 
     known = [getattr(signal, name) for name in WAITING if hasattr(signal, name)]
-    before = {one: signal.signal(one, wait) for one in known if callable(signal.getsignal(one))}
-    try:
+    with ExitStack() as after:
+        for one in known:
+            if callable(handler := signal.getsignal(one)):
+                after.callback(_heard, one, handler, came)
+                signal.signal(one, wait)
         yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
-        for one in came:
-            signal.raise_signal(one)
+
+
+def _heard(number: int, handler: Callable[[int, FrameType | None], object], came: list[int]) -> None:
+    """Hear a signal as before, at once if it came meanwhile; others are heard after it, even if it raises."""
+    signal.signal(number, handler)
+    if number in came:
+        signal.raise_signal(number)

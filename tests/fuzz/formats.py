@@ -72,6 +72,7 @@ def use_model(rows: Path) -> Callable[[Path, Path], list[list[str]]]:
         return [
             ["predict", str(path), str(rows), "--out", str(out / "predictions.csv")],
             ["inspect", str(path)],
+            *([["inspect", str(path), "--sql"]] if rows.stem in IN_SQL else []),
             ["evaluate", str(path), str(rows)],
         ]
 
@@ -151,7 +152,16 @@ def catalogue(workshop: Path) -> list[Format]:
     return found
 
 
-MODELS = {"table": "parquet", "targets": "parquet", "words": "csv", "svm": "svm"}
+OF_KINDS = {  # models of other kinds, all of the same rows
+    "ordinal": ("grade", "--loss", "ordinal", "--features", "a,level"),
+    "cox": ("time", "--event", "event", "--strata", "strata", "--features", "a,level"),
+    "crosses": ("y", "--cross", "level,strata", "--interaction", "a,level", "--features", "a,level,strata"),
+    "quantiles": ("y", "--loss", "quantile:0.2,0.8", "--features", "a,weighed"),
+    "exposure": ("count", "--loss", "poisson", "--exposure", "time", "--features", "a,level"),
+    "hashed": ("yes", "--solver", "sketch", "--k", "3", "--features", "a,level,strata"),
+}
+IN_SQL = ("ordinal", "cox", "quantiles", "exposure")
+MODELS = {"table": "parquet", "targets": "parquet", "words": "csv", "svm": "svm"} | dict.fromkeys(OF_KINDS, "csv")
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "xz": lambda data: lzma.compress(data, preset=0),  # others clear megabytes first
@@ -177,6 +187,11 @@ def fill(workshop: Path, run: Callable[[list[str]], Any]) -> None:
     run(["fit", table, "--target", "y", *QUICK, "--out", str(workshop / "table.json")])
     run(["fit", words, "--target", "kind", *QUICK, "--out", str(workshop / "words.json")])
     run(["fit", svm, *QUICK, "--out", str(workshop / "svm.json")])
+    for kind, (target, *words_of_kind) in OF_KINDS.items():
+        rows = workshop / f"{kind}.csv"
+        rows.write_bytes(seeds.of_kinds())
+        strength = QUICK[2 if "--k" in words_of_kind else 0 :]
+        run(["fit", str(rows), "--target", target, *words_of_kind, *strength, "--out", str(workshop / f"{kind}.json")])
     for case in SAVING:
         run([*checkpointing(workshop, case, workshop / case), "--out", os.devnull])
 

@@ -36,6 +36,29 @@ def alike() -> np.ndarray:
     return np.column_stack([X, 0.3 * X[:, :12].sum(axis=1) + rng.normal(size=40)])
 
 
+def of_kinds() -> bytes:
+    """Text with targets of several kinds: grades, times to events, counts and yes or no."""
+    rng = np.random.default_rng(5)
+    lines = ["a,level,strata,weighed,grade,time,event,count,yes,y"]
+    for i, x in enumerate(rng.normal(size=36).round(3)):
+        grade = int(np.clip(round(2 + x + rng.normal()), 1, 4))
+        time, count = round(float(rng.exponential(np.exp(x))) + 0.1, 3), rng.poisson(np.exp(0.3 * x))
+        cells = [
+            x,
+            "uvw"[i % 3],
+            "st"[i % 2],
+            f"{50 + i % 7} kg",
+            grade,
+            time,
+            i % 3 and 1,
+            count,
+            "ny"[int(x > 0)],
+            2 * x,
+        ]
+        lines.append(",".join(map(str, cells)))
+    return ("\n".join(lines) + "\n").encode()
+
+
 def csr() -> sp.csr_array:
     return sp.random_array((N_ROWS, 9), density=0.4, format="csr", rng=np.random.default_rng(3))
 

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
 from riata.errors import DataError, ModelFileError, OptionError
+from riata.model.predictions import predictions
 from riata.model.scores import scores
 from riata.outcome.proofs import SwapOptimal
 from riata.outcome.reasons import StopReason
@@ -310,3 +311,17 @@ def test_class_weights_are_for_classes_and_are_numbers(rng):
         riata.train(riata.open(X, y), riata.Spec(k=1, class_weight="balanced"))
     with pytest.raises(OptionError, match="class_weight must be zero or more"):
         riata.train(riata.open(X, y > 0), riata.Spec(k=1, loss="logistic", class_weight={True: "x"}))
+
+
+def test_predictions_that_are_no_numbers_are_refused(rng, tmp_path):
+    """An exponential that overflows was written as inf."""
+    X = rng.normal(size=(200, 2))
+    estimator = riata.SparseRegressor(loss="poisson", alpha=0.001).fit(X, rng.poisson(np.exp(X[:, 0])))
+    model = estimator.to_model()
+    np.save(tmp_path / "rows.npy", far := np.array([[0.0, 0.0], [1e6, 0.0]]))
+    for predict in (estimator.predict, model.predict):
+        assert np.isfinite(predict(far[:1])).all()
+        with pytest.raises(DataError, match="some predictions are too large to be numbers"):
+            predict(far)
+    with pytest.raises(DataError, match="some predictions are too large to be numbers"):
+        list(predictions(model, model.rows(str(tmp_path / "rows.npy"), need_target=False)))

@@ -20,6 +20,7 @@ from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
 from riata.losses import USUAL
+from riata.model.decisions import finite_means
 from riata.training.checks import check_shares
 from riata.training.streams import Learner
 from riata.training.trained import Trained
@@ -288,7 +289,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
             n_margins = len(self.trained_.intercept)
             return lazily(self.predict, X, np.float64, None if n_margins == 1 else n_margins)
         z = self._margins(X, offset, exposure)
-        return self.trained_.spec.loss_function.mean(z[:, 0] if z.shape[1] == 1 else z)
+        return finite_means(self.trained_.spec.loss_function.mean, z[:, 0] if z.shape[1] == 1 else z)
 
     def score(
         self,

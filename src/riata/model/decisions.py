@@ -1,8 +1,10 @@
-"""From margins to classes."""
+"""From margins to classes and numbers."""
+
+from collections.abc import Callable
 
 import numpy as np
 
-from riata.errors import OptionError
+from riata.errors import DataError, OptionError
 from riata.losses import Link
 
 
@@ -22,3 +24,12 @@ def decide(z: np.ndarray, link: Link, threshold: float | None = None) -> np.ndar
         return largest
     second: np.ndarray = z > link.even if threshold is None else link.mean(z) >= threshold
     return second.astype(int)
+
+
+def finite_means(mean: Callable[[np.ndarray], np.ndarray], z: np.ndarray) -> np.ndarray:
+    """What is predicted for these margins, all of it finite: the exponential of a margin of 710 is no number."""
+    with np.errstate(over="ignore"):
+        found = mean(z)
+    if not np.isfinite(found).all():
+        raise DataError("some predictions are too large to be numbers: these rows are unlike those learnt from")
+    return found

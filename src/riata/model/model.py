@@ -21,7 +21,7 @@ from riata.errors import DataError, OptionError
 from riata.losses import LINKS, Link, Loss, loss_of, ordinal_link, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.columns_of_features import columns_of_features
-from riata.model.decisions import decide
+from riata.model.decisions import decide, finite_means
 from riata.model.hazard import BaselineHazard, given_strata
 from riata.model.model_file import write_document
 from riata.model.model_memory import left_for_rows
@@ -443,8 +443,7 @@ class Model:
         """
         z = self.margins(X, feature_names, offset=offset, exposure=exposure)
         if self.classes is None:
-            numbers: np.ndarray = self.link_function.mean(z)
-            return numbers
+            return finite_means(self.link_function.mean, z)
         labels: np.ndarray = np.asarray(self.classes)[self.decide(z)]
         return labels
 

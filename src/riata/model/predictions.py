@@ -19,6 +19,7 @@ from riata.data.remote import Remote
 from riata.errors import OptionError
 from riata.files import replacing
 from riata.losses import probabilities
+from riata.model.decisions import finite_means
 from riata.model.model import Model
 from riata.visible_text import visible
 
@@ -42,9 +43,10 @@ def _tables(model: Model, margins: Iterable[np.ndarray]) -> Iterator[pa.Table]:
 
 def _columns(model: Model, z: np.ndarray) -> dict[str, np.ndarray]:
     if model.targets is not None or model.levels:
-        return {f"prediction_{name}": model.link_function.mean(z[:, k]) for k, name in enumerate(model.outputs)}
+        mean = model.link_function.mean
+        return {f"prediction_{name}": finite_means(mean, z[:, k]) for k, name in enumerate(model.outputs)}
     if model.classes is None:
-        return {"prediction": model.link_function.mean(z)}
+        return {"prediction": finite_means(model.link_function.mean, z)}
     columns = {"prediction": np.asarray(model.classes)[model.decide(z)]}
     if model.link_function.probabilities:
         p = probabilities(model.link_function, z)

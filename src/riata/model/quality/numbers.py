@@ -11,6 +11,7 @@ from riata.data.dataset import Dataset
 from riata.data.gram import Gram
 from riata.errors import DataError
 from riata.losses import Link, Loss
+from riata.model.decisions import finite_means
 from riata.model.quality.means import MeansTable
 
 if TYPE_CHECKING:
@@ -65,9 +66,7 @@ class NumberSums:
     def add(self, z: np.ndarray, chunk: Chunk) -> None:
         """Add rows of these margins."""
         link, mean = self._model.link_function, self._mean
-        predicted = link.mean(z)
-        if not np.isfinite(predicted).all():
-            raise DataError("some predictions are too large to be numbers: these rows are unlike those learnt from")
+        predicted = finite_means(link.mean, z)
         self._origin = chunk.y[0] if self._residuals is None else self._origin  # sums about a target lose no digits
         d, r = chunk.y - self._origin, chunk.y - predicted
         self._sums += chunk.weight @ np.column_stack([np.ones_like(d), d, d**2, r**2, np.abs(r)])
