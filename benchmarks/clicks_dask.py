@@ -3,8 +3,9 @@
     python benchmarks/clicks_dask.py [--rows 3000000] [--seed 0] [--folder FOLDER] [--workers 1 2]
 
 Rows are those of `clicks.py`, from one Parquet file. Every fit of solver 'online' first looks at all rows, as a cluster
-does (what an earlier fit found out is forgotten), then learns them in one pass. Workers have one thread each, and stand before the clock starts; one process is held
-to as many cores as there are workers (on Linux). Processor seconds are those of all processes. Code is compiled before.
+does (what an earlier fit found out is forgotten), then learns them in one pass. Workers have one thread each, and stand
+before the clock starts; one process is held to as many cores as there are workers (on Linux). Processor seconds are
+those of all processes. Code is compiled before.
 """
 
 import argparse
