@@ -8,8 +8,8 @@ The sets, and the loss on rows that no fit has seen, are those of `auto_k.py`.
 import argparse
 
 import numpy as np
-
 from auto_k import LOSSES, SETS, losses_of
+
 from riata import SparseClassifier, SparseRegressor
 
 RULES = ("cv-1se", "cv")
