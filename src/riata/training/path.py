@@ -110,11 +110,15 @@ class GrowingPath:
         self._models: list[AlphaModel] = []
         self.ended: PathEnd | None = None
 
-    def loosen(self, gap: float, times: float) -> None:
-        """Make further models to this gap, or, where there are none, to so many times the tolerance that was asked for;
-        never to less than that tolerance."""
-        asked = self._spec.tol
-        self._options.tol = max(asked, gap) if self._judge.has_gap else times * asked
+    def loosen(self, times: float, most: float) -> None:
+        """Make further models to so many times the gap asked for, up to the `most`, of the loss of the last model.
+
+        Slopes, where they stand for a gap, go with the root of one, and may be off by a tenth of that.
+        """
+        share = 0.1
+        if self._judge.has_gap:
+            share = min(1.0, self.last.loss / self._unit) if self._models else 1.0
+        self._options.tol = max(self._spec.tol, min(times * self._spec.tol, most) * share)
 
     @property
     def n_models(self) -> int:

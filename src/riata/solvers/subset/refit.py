@@ -23,14 +23,14 @@ from riata.solvers.subset.refit_columns import Columns, DenseColumns, SparseColu
 from riata.threads import one_blas_thread
 
 REFIT_PRECISION = 1e-12  # of the empty model's loss: how far above the least objective a fit may end,
-SCORED_PRECISION = 1e-6  # and one that is scored only, on rows whose scores differ by far more
+SCORED_PRECISION = 1e-4  # and, of its own, one that is scored only; of that Newton's last step leaves next to nothing
 SEPARATED = 1e-6  # of the empty model's loss: below it classes are separated, and coefficients would grow without end
 STEPS = 100
 CAREFUL_STEPS = 10  # with the least curvature that a loss asks for,
 HALVED = 8  # as are all steps after one that had to be halved more often
 LONG_STEP = 0.05  # of the objective: where a step should gain more, its best length is searched
 LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])  # that are tried
-LAST_STEP = 1e-3  # of the largest coefficient: Newton's last step is no longer
+LAST_STEP, LAST_SCORED = 1e-3, 0.1  # of the largest coefficient: Newton's last step is no longer
 BESIDE = 3  # numbers of a row that are kept beside the columns: a constant, its target and its weight
 SHARE_OF_COPY = 0.25  # of the memory: names, chunks and sums take the rest
 SHARE_OF_BLOCK = 1 / 64  # of the memory: a pass makes about four arrays of the size of a block, on every core
@@ -43,6 +43,20 @@ class Fitted(NamedTuple):
     coef: np.ndarray  # of the support
     intercept: Any  # a number, or one for each output
     objective: float
+
+
+class Slack(NamedTuple):
+    """How far above the least objective a fit may end: so much, or this share of it."""
+
+    least: float
+    share: float
+
+    def at(self, objective: float) -> float:
+        return max(self.least, self.share * objective)
+
+    @property
+    def last_step(self) -> float:
+        return LAST_STEP if self.share <= REFIT_PRECISION else LAST_SCORED
 
 
 Proposal = tuple[np.ndarray, tuple[np.ndarray, float]]  # a support, and the (coefficients, intercept) to start at
@@ -158,7 +172,7 @@ class Refits:
             standard = self._mean[support], self._scale[support], float(self._problem.fit_intercept)
         else:
             places = np.append(places, len(columns))
-        return _Newton(places, v, l2, self._precision * self._unit, standard)
+        return _Newton(places, v, l2, Slack(REFIT_PRECISION * self._unit, self._precision), standard)
 
     def _sparse(self, columns: np.ndarray) -> bool:
         """Whether columns are taken as they are, not as a dense copy."""
@@ -252,7 +266,7 @@ class _Newton:
         places: np.ndarray,
         v: np.ndarray,
         l2: np.ndarray,
-        slack: float,
+        slack: Slack,
         standard: tuple[np.ndarray, np.ndarray, float] | None = None,
     ):
         self._places, self._standard = places, standard  # of its columns; their means, scales and constant, if sparse
@@ -277,8 +291,8 @@ class _Newton:
             slope = slope + self._l2 * self.v
             self.step = -solved(H + np.diag(self._l2), slope)
             self.decrement = float(-0.5 * slope @ self.step)
-            self.done = bool(self.decrement <= self._slack)
-            if self.done and np.max(np.abs(self.step)) <= LAST_STEP * np.max(np.abs(self.v)):
+            self.done = bool(self.decrement <= self._slack.at(self.F))
+            if self.done and np.max(np.abs(self.step)) <= self._slack.last_step * np.max(np.abs(self.v)):
                 self.v = self.v + self.step  # unchecked: it improves digits of the coefficients that F does not show
         else:
             self.step, self._n_halved = 0.5 * self.step, self._n_halved + 1

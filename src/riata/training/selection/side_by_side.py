@@ -25,8 +25,7 @@ from riata.training.spec import Spec
 AT_A_TIME = 5  # alphas between two looks at the scores
 PATIENCE = 5  # models in a row that are worse
 CLEARLY = 2.0  # standard errors of the difference, over folds
-SCORED_GAP = 1e-3  # of the loss on rows not seen, see `_FoldPath`
-ROUGHER = 100.0  # times what is asked for, where models are not judged by gaps
+ROUGHER, MOST_ROUGH = 1000.0, 1e-3  # times the gap asked for, and how much that may be, of the loss: see `_FoldPath`
 MOST_COPIED = 1 << 31  # bytes, in place of a budget: each fold holds a copy of its rows
 
 FoldRows = tuple[Dataset, Dataset]  # those it learns from, and those it is scored on
@@ -74,14 +73,15 @@ class _FoldPath:
     They are as precise as scores can tell. A gap of g moves margins by sqrt(2 g / c) at most, in the root mean square,
     where c is the curvature of the loss; and a row's loss by as much times its slope. For a likelihood the squares of
     slopes are c in the mean: so losses move by sqrt(2 g), and where g is a thousandth of them that is about a twentieth
-    of what they differ by from row to row: of the standard error, too, however many rows there are.
+    of what they differ by from row to row: of the standard error, too, however many rows there are. The loss is that of
+    the rows that were learnt: it falls with their curvature where a model learns them by heart.
     """
 
     def __init__(self, learnt: Dataset, scored: Dataset, spec: Spec, alphas: np.ndarray) -> None:
         # ledgers of their own: threads would get in each other's way
         self._learnt, self._scored = learnt.with_own_ledger(), scored.with_own_ledger()
         self._path, self._spec = GrowingPath(self._learnt, spec, alphas, only_scored=True), spec
-        self._path.loosen(SCORED_GAP, ROUGHER)
+        self._path.loosen(ROUGHER, MOST_ROUGH)
         self.scores = np.empty((max(1, len(shares_tried(spec))), 0))  # a row for each share that debias tries
         self.weight = 0.0
 
@@ -98,7 +98,7 @@ class _FoldPath:
         found = held_out(self._scored, models, self._spec.loss_function, self._learnt)
         self.scores = np.hstack([self.scores, found.scores.reshape(len(self.scores), -1)])
         self.weight = found.weight
-        self._path.loosen(SCORED_GAP * min(1.0, self.scores[:, -1].min() / self.scores[:, 0].max()), ROUGHER)
+        self._path.loosen(ROUGHER, MOST_ROUGH)
 
 
 def _grow_to(path: GrowingPath, n: int) -> None:
