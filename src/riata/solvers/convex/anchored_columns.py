@@ -91,7 +91,7 @@ class AnchoredColumns:
         loss, penalty, rounding = problem.loss, problem.penalty, sum_rounding(problem.data.n_rows)
         here = self._at(loss, v, c)
         F = first = here.at.loss + penalty.value(v)
-        curvatures = row_curvature(loss, self._y, here.z, 0.0)
+        curvatures = row_curvature(loss, self._y, here.z)
         last_promise = np.inf
         for _ in range(STEPS):
             gap = self._gap(problem, v, here, max(enough, F_ROUNDING * F))
@@ -115,7 +115,7 @@ class AnchoredColumns:
             gained = F - F_new
             slow, last_promise = promised > FAST * last_promise, promised
             poor = share < 1.0 or (gained < POOR * promised and promised > LAST_GAIN * F)
-            curvatures = row_curvature(loss, self._y, there.z, 0.0)
+            curvatures = row_curvature(loss, self._y, there.z)
             self._compare(curvatures, there.z - here.z)
             if poor or (slow and self._products.worn):
                 self._products.anchor = None

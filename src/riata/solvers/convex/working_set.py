@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import at_least
 from riata.coupled_passes import by_output, by_rows, coupled_losses
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
@@ -28,6 +27,7 @@ from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING
+from riata.solvers.convex.row_curvature import row_curvature
 from riata.solvers.convex.spare_copies import spare_copies
 from riata.solvers.convex.targets_curvature import TargetsCurvature
 from riata.solvers.convex.term_products import TermProducts, term_products, within_terms
@@ -295,7 +295,7 @@ def _products_part(
         if isinstance(loss, SettledLoss):
             return term_products(chunk, loss, X.margins(w, b), features)
         if not loss.quadratic:
-            weight = weight * at_least(loss.second_derivative(y, X.margins(w, b)), loss.least_curvature)
+            weight = weight * row_curvature(loss, y, X.margins(w, b))
         return X.products(weight, left, right)
 
     return part
