@@ -23,7 +23,7 @@ from riata.solvers.subset.refit_columns import Columns, DenseColumns, SparseColu
 from riata.threads import one_blas_thread
 
 REFIT_PRECISION = 1e-12  # of the empty model's loss: how far above the least objective a fit may end,
-SCORED_PRECISION = 1e-4  # and, of its own, one that is scored only; of that Newton's last step leaves next to nothing
+SCORED_PRECISION = 1e-5  # and, of its own, one that is scored only; of that Newton's last step leaves next to nothing
 SEPARATED = 1e-6  # of the empty model's loss: below it classes are separated, and coefficients would grow without end
 STEPS = 100
 CAREFUL_STEPS = 10  # with the least curvature that a loss asks for,
