@@ -183,7 +183,6 @@ def judge_row(
     weight: float,
     T: float,
     new: bool,
-    capped: bool,
     lane: int,
     margin: np.ndarray,
     slopes: np.ndarray,
@@ -192,13 +191,14 @@ def judge_row(
 ) -> tuple[float, float]:
     """Slopes of all lanes and the empty model, and their losses if the row is new.
 
+    T is the weight of the rows before, or 0 for slopes without a cap: before any rows all lanes are the empty model.
     Returns the lanes' mean of u^2, and the slope of the loss in one of them, as it is.
     """
     cap, lane_squares, of_lane = math.inf, 0.0, 0.0
     for g in range(EMPTY, -1, -1):
         cost, slope = value_and_derivative(loss, y, margin[g])
-        if g == EMPTY and capped:  # in its first steps a model may overshoot: it must not learn from its own excess
-            cap = abs(slope) + math.sqrt(slope_squares[EMPTY] / max(T, 1e-300))
+        if g == EMPTY and T > 0.0:  # in its first steps a model may overshoot: it must not learn from its own excess
+            cap = abs(slope) + math.sqrt(slope_squares[EMPTY] / T)
         of_lane = slope if g == lane else of_lane
         slopes[g] = weight * min(max(slope, -cap), cap)
         slope_squares[g] += slopes[g] * slopes[g]
@@ -302,7 +302,7 @@ def online_sweep(
         if (logarithms or kinked) and mean_sums[SUM] == 0.0:
             continue
         mean_square, margins[t, SLOPE] = judge_row(
-            loss, y[i], weight[i], T, T < distinct, not kinked, lane, margin, slopes, slope_squares, losses
+            loss, y[i], weight[i], 0.0 if kinked else T, T < distinct, lane, margin, slopes, slope_squares, losses
         )
         rest = math.sqrt(slope_squares[EMPTY] / total[0])
         if rest <= (NO_SLOPE * curvature[0] if logarithms else 0.0):
