@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from riata.kernels.candidates import OF_MARK, add_products, eliminate, move_products, unpack
+from riata.data.mixed_bits import GOLDEN, mixed_bits
+from riata.kernels.candidates import OF_MARK, add_products, eliminate, move_products, rows_that_count, unpack
 from riata.kernels.rows import CsrRows
 
 D = 40  # features
@@ -81,3 +82,18 @@ def test_the_cheapest_variable_is_dropped_one_after_the_other(n_drop, rng):
     assert n == n_drop
     assert_array_equal(np.flatnonzero(alive), left)
     assert_allclose(v[left], np.linalg.lstsq(X[:, left], y)[0], atol=1e-12)
+
+
+def test_rows_count_by_the_bits_of_their_numbers_and_as_often_as_others_do_not():
+    rng = np.random.default_rng(0)
+    slopes, first, n_whole, least = rng.normal(size=5000) * rng.random(5000), 70_000, 100, 0.05
+    taken, times = np.empty(5000, np.int64), np.empty(5000)
+    n = rows_that_count(slopes, first, n_whole, least, 0.5, taken, times)
+    shares = np.clip(0.5 * np.abs(slopes), least, 1.0)
+    shares[:n_whole] = 1.0
+    with np.errstate(over="ignore"):
+        bits = mixed_bits(np.arange(first, first + 5000, dtype=np.uint64) * GOLDEN)
+    chosen = np.flatnonzero(bits / 2.0**64 < shares)
+    assert_array_equal(taken[:n], chosen)
+    assert_allclose(times[:n], 1.0 / shares[chosen], rtol=1e-12)
+    assert n_whole < n < 2500  # most rows tell little

@@ -25,7 +25,7 @@ LOOK_COLUMN, TEXT_COLUMN = 7_500, 40_000  # bytes of a column of a text file: fo
 MOMENTS = 14  # vectors of a number for each feature, while the moments of two chunks are made and added to the others
 SHARE_OF_VECTORS = 0.75  # for numbers of features; the rest is for rows, and for what is made of them
 COMPILER = "llvmlite"  # of which a process that loads compiled code has read some 50 MB
-_early: list[bool] = []  # not empty where memory is returned early
+_early = False  # whether memory is returned early
 MOST_WORDS_COUNTED, WORD_BYTES = 800_000, 128  # of a column of text, at a time; what one takes while it is counted
 
 
@@ -50,7 +50,8 @@ def return_memory_early(memory: int | str | None = None) -> None:
     else:
         pa.set_memory_pool(pa.system_memory_pool())
     free_arrays_at_once(min(parse_memory(memory) // 128, LARGE_ARRAY))
-    _early.append(True)
+    global _early
+    _early = True
 
 
 def return_what_starting_took() -> None:

@@ -16,8 +16,16 @@ FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049B
 OF_MARK = 8  # features whose marks are one number: in its lower byte who is a candidate, in its upper who was seen
 
 
+@compiled(inline="always")
+def _mixed_bits(x: np.uint64) -> np.uint64:
+    """Those of `data.mixed_bits`, of one number."""
+    x = (x ^ (x >> np.uint64(30))) * FIRST_FACTOR
+    x = (x ^ (x >> np.uint64(27))) * SECOND_FACTOR
+    return x ^ (x >> np.uint64(31))
+
+
 @compiled(nogil=True)
-def sample_rows(
+def rows_that_count(
     slopes: np.ndarray,
     first: int,
     n_whole: int,
@@ -29,16 +37,12 @@ def sample_rows(
     """Which rows count, the first of number `first`, and how many times; returns how many they are.
 
     A row of slope u has its place with probability p = |u| * per_slope, within `least` and 1, as bits that look random
-    decide, which depend on its number alone (as of `data.mixed_bits`). The first `n_whole` all count.
+    decide, which depend on its number alone. The first `n_whole` all count.
     """
     n = 0
     for i in range(len(slopes)):
         share = 1.0 if i < n_whole else min(max(abs(slopes[i]) * per_slope, least), 1.0)
-        x = np.uint64(first + i) * GOLDEN
-        x = (x ^ (x >> np.uint64(30))) * FIRST_FACTOR
-        x = (x ^ (x >> np.uint64(27))) * SECOND_FACTOR
-        x = x ^ (x >> np.uint64(31))
-        if x * 0.5**64 < share:
+        if _mixed_bits(np.uint64(first + i) * GOLDEN) * 0.5**64 < share:
             taken[n], times[n] = i, 1.0 / share
             n += 1
     return n

@@ -270,9 +270,8 @@ class Descent:
             S, size = self._curved(), float(l1 @ np.abs(self.v))
             if not len(S) or not size > 0.0:
                 break
-            worked += ROUND + self._conjugate_step(
-                S, self._most, LAST_SHARE * enough / size * l1[S]
-            ) * self._product_cost(S)
+            steps = self._conjugate_step(S, self._most, within=LAST_SHARE * enough / size * l1[S])
+            worked += ROUND + steps * self._product_cost(S)
             if len(self._curved()) == len(S):
                 self._most *= 2
                 break

@@ -43,11 +43,11 @@ def first_steps(
     pulled of other columns is above it: where all conditions are met much better than that, others are to join first,
     which is told.
     """
-    return Steps.of(problem, columns, origin, start).taken(enough, OUTSIDE * outside)
+    return FirstSteps.of(problem, columns, origin, start).taken(enough, OUTSIDE * outside)
 
 
 @dataclass
-class Steps:
+class FirstSteps:
     """A point, and the margins of the rows there."""
 
     loss: Coded
@@ -63,7 +63,7 @@ class Steps:
     z: np.ndarray
 
     @classmethod
-    def of(cls, problem: Problem, columns: Columns, origin: np.ndarray, start: Point) -> "Steps":
+    def of(cls, problem: Problem, columns: Columns, origin: np.ndarray, start: Point) -> "FirstSteps":
         (v, b), (y, weight) = start, problem.data.targets()
         z = problem.data.chunk.X.margins(v, b)  # type: ignore[attr-defined] # columns are of rows in memory
         strengths = Strengths(*map(np.array, problem.strengths))  # of each column, as compiled loops take them

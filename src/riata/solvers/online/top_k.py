@@ -16,7 +16,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from riata.kernels.candidates import OF_MARK, add_products, eliminate, move_products, sample_rows, unpack
+from riata.kernels.candidates import OF_MARK, add_products, eliminate, move_products, rows_that_count, unpack
 from riata.kernels.rows import DenseRows, Rows, leaves_zeros_out
 from riata.scipy_later import linalg
 from riata.solvers.saved_checks import check_set
@@ -90,7 +90,7 @@ def sampled(state: MethodMemory, u: np.ndarray) -> tuple[np.ndarray | slice, np.
     if first + len(u) <= FIRST_ROWS or slope == 0.0:
         return slice(None), 1.0
     taken, times = np.empty(len(u), np.int64), np.empty(len(u))
-    n = sample_rows(u, first, max(FIRST_ROWS - first, 0), LEAST_SHARE, TYPICAL / slope, taken, times)
+    n = rows_that_count(u, first, max(FIRST_ROWS - first, 0), LEAST_SHARE, TYPICAL / slope, taken, times)
     return taken[:n], times[:n]
 
 
