@@ -208,9 +208,12 @@ def test_code_that_was_forgotten_still_runs():
 
     if not Path("/proc/self/smaps").exists():
         pytest.skip("this system does not tell")
-    assert llvm.llvm_version_info
+    assembly = "define i32 @f() { ret i32 1 }"
+    llvm.parse_assembly(assembly)  # an earlier fit may have had all of it forgotten
     before = held()
+    if not before:
+        pytest.skip("this system does not tell how much of a file is in memory")
     machine.forget_code_of("llvmlite")
     machine.forget_code_of("there is no such library")
     assert held() < before / 2
-    assert llvm.parse_assembly("define i32 @f() { ret i32 1 }").name == "<string>"
+    assert llvm.parse_assembly(assembly).name == "<string>"
