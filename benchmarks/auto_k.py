@@ -31,8 +31,9 @@ error is the standard error over those rows of the least of the three. `behind` 
 above the least; below 1 is within one. Rows that were not seen are often many more than those that a choice was made
 by: `by folds` is the same in standard errors of the least score over the folds of `k="auto"`, which is what the rule
 allows it to give up for fewer features. Sets of few rows were learnt five times, and scored on another fifth each
-time. Time is in processor seconds, beside other work. Each line says of which run it is. `k without a ridge` of separable classes often chooses
-no feature at all or one: models of more are over-confident. Sets that are not in the table have not been run.
+time. Time is in processor seconds, beside other work. Each line says of which run it is. `k without a ridge` of
+separable classes often chooses no feature at all or one: models of more are over-confident. Sets that are not in the
+table have not been run.
 
 """
 
