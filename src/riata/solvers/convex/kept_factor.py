@@ -38,8 +38,9 @@ class KeptFactor:
             x = self._by_changes(H, S, right)
             if x is not None:
                 return x
+        self._factor, self._Y = None, np.empty((len(S), 0))  # before the next one takes as much memory
         self._old, self._changed = S.copy(), np.empty(0, dtype=np.int64)
-        self._factor, self._Y = Factor.of(H.take(S, 0).take(S, 1)), np.empty((len(S), 0))
+        self._factor = Factor.of(H.take(S, 0).take(S, 1))
         if self._factor is None:
             return None
         x = self._factor.above(self._factor.below(right))
