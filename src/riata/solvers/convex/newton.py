@@ -17,6 +17,7 @@ from riata.solvers.convex.inner_method import InnerModel, all_columns, without_c
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.restricted import sum_rounding
 from riata.solvers.convex.smooth_step import smooth_step
+from riata.solvers.convex.watched import watched
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -197,7 +198,8 @@ def _inner_model(
     state.past = NO_PAST
     if state.all_columns is not None and state.all_columns.serves(problem.penalty):
         return state.all_columns, waiting
-    columns = without_curvature(problem, features, rough=falling, memory=options.memory, at_hand=state.gathered)
+    also = None if waiting else partial(watched, problem, reading.at, features, int(np.count_nonzero(state.w)))
+    columns = without_curvature(problem, features, False, falling, options.memory, state.gathered, also)
     if columns is not None:
         return columns, waiting
     if reading.second is not None:
