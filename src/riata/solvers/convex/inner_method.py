@@ -150,9 +150,10 @@ def all_columns(
 
 
 def _columns_cost(data: InMemory, features: np.ndarray) -> float:
-    """Of sweeps along columns, and Newton steps on half of them."""
+    """Of sweeps along columns, and Newton steps on half of them; conjugate gradients stand for most of sparse ones."""
     entries, k = data.stored(features), _support(data, features)
-    return ROUNDS * ((SWEEPS + 1) * entries + _products_cost(data, entries * k / len(features), k))
+    factorised = 1 if data.chunk.X.sparse else ROUNDS
+    return ROUNDS * (SWEEPS + 1) * entries + factorised * _products_cost(data, entries * k / len(features), k)
 
 
 def _curvature_cost(problem: Problem, data: InMemory, features: np.ndarray) -> float:

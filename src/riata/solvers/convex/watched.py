@@ -13,6 +13,8 @@ from riata.solvers.convex.spare_copies import spare_copies
 
 LOOKED_AT = 1.0  # times the entries of a working set: a look at all costs twice as much, beside many sweeps over some
 
+MOST = 0.5  # of the features
+
 
 def watched(problem: Problem, at: FirstOrder, features: np.ndarray, in_model: int) -> np.ndarray:
     """The features to watch beside these, from the slopes at a model of so many."""
@@ -28,3 +30,13 @@ def watched(problem: Problem, at: FirstOrder, features: np.ndarray, in_model: in
     others = others[np.argsort(-pull[others] / threshold[others], kind="stable")]
     entries = np.cumsum(data.stored_in_columns[others])
     return others[: np.searchsorted(entries, LOOKED_AT * data.stored(features), side="right")]
+
+
+def most_are_pulled(problem: Problem, at: FirstOrder) -> bool:
+    """Whether so many of no more sparse columns than rows are pulled that sweeps along all of them cost less than to
+    let some join at a time, with a pass for each, until about as many have."""
+    data = problem.data
+    if not isinstance(data, InMemory) or not data.chunk.X.sparse or data.n_features > data.n_rows:
+        return False
+    pull, threshold = pulls(problem.penalty, at_best_intercept(problem, at))
+    return bool(np.count_nonzero(pull > threshold) > MOST * len(pull))
