@@ -20,6 +20,7 @@ from pathlib import Path
 os.environ.update(
     dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 )
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])  # riata has a thread for every core it may use
 
 import convex
 import numpy as np

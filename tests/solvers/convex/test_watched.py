@@ -49,3 +49,15 @@ def test_with_them_the_minimum_is_the_same_in_fewer_passes(rng, loss, lower, mon
     assert with_them.objective == pytest.approx(without.objective, rel=2e-8)
     assert passes <= passes_without
     assert newton.watched is watched.watched
+
+
+@pytest.mark.parametrize(("share", "rows", "all_of_them"), [(0.8, 400, True), (0.2, 400, False), (0.8, 60, False)])
+def test_most_of_few_sparse_columns_are_pulled_or_not(rng, share, rows, all_of_them):
+    """By thresholds between the pulls of the columns; never of more columns than rows."""
+    X = sp.random_array((rows, 100), density=0.2, rng=rng, format="csr")
+    y = rng.normal(size=rows)
+    at = first_order(Problem(InMemory(X, y), LOSSES["squared"], elastic_net(1.0)), np.zeros(100), float(y.mean()))
+    problem = Problem(InMemory(X, y), LOSSES["squared"], elastic_net(float(np.quantile(np.abs(at.by_w), 1.0 - share))))
+    assert watched.most_are_pulled(problem, at) == all_of_them
+    dense = Problem(InMemory(X.toarray(), y), problem.loss, problem.penalty)
+    assert not watched.most_are_pulled(dense, at)
