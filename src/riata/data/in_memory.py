@@ -138,10 +138,13 @@ class InMemory(Dataset):
 
     def stored(self, columns: np.ndarray) -> float:
         """How many entries these columns have; zeros that are not stored are none."""
-        return float(self._stored[columns].sum()) if self._chunk.X.sparse else float(self.n_rows * len(columns))
+        return (
+            float(self.stored_in_columns[columns].sum()) if self._chunk.X.sparse else float(self.n_rows * len(columns))
+        )
 
     @cached_property
-    def _stored(self) -> np.ndarray:
+    def stored_in_columns(self) -> np.ndarray:
+        """The entries of every column."""
         return self._chunk.X.stored_in_columns()
 
     @cached_property

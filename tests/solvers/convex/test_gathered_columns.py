@@ -46,10 +46,11 @@ def test_a_rough_minimum_lowers_the_objective_and_a_precise_one_closes_the_gap()
 def test_gathered_columns_serve_for_most_of_their_own_features_alone():
     _, data, d = _much_alike()
     columns = GatheredColumns.of(data, np.arange(0, d, 2), True)
-    assert columns.serves(np.arange(0, d, 2))
-    assert columns.serves(np.arange(0, d, 2)[3:])
-    assert not columns.serves(np.arange(0, d, 2)[: d // 4])
-    assert not columns.serves(np.arange(0, d, 2) + 1)
+    assert columns.serves(np.arange(0, d, 2), also=0)
+    assert columns.serves(np.arange(0, d, 2)[3:], also=0)
+    assert not columns.serves(np.arange(0, d, 2)[: d // 4], also=0)
+    assert columns.serves(np.arange(0, d, 2)[: d // 4], also=d // 4)  # which may be others
+    assert not columns.serves(np.arange(0, d, 2) + 1, also=d)
 
 
 def _much_alike():

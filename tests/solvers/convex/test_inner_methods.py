@@ -16,7 +16,7 @@ from problems import LAYOUTS, SMOOTH
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import gap_unit
-from riata.solvers.convex import column_copy, column_quadratic, inner_method, quadratic
+from riata.solvers.convex import column_copy, column_descent, inner_method, quadratic
 from riata.solvers.convex.columns import DenseColumns
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.training.fitting import bare_problem, fit
@@ -49,7 +49,7 @@ def forced(method):
         else:
             patch.setattr(inner_method, "_may_be_anchored", lambda *_: False)
         if method == "dual along columns":
-            patch.setattr(column_quadratic.Descent, "crowded", lambda work: isinstance(work.columns, DenseColumns))
+            patch.setattr(column_descent.Descent, "crowded", lambda work: isinstance(work.columns, DenseColumns))
         if method == "dual by matrix":
             patch.setattr(quadratic, "FEW_COORDINATES", 0)
             patch.setattr(quadratic, "EASY_ROUNDS", 0)

@@ -14,9 +14,9 @@ from riata.kernels.losses import Coded, code_of
 from riata.kernels.row_terms import loss_along, quadratic_of_rows
 from riata.objective import Problem
 from riata.penalties import Strengths
-from riata.solvers.convex.column_quadratic import ROUND
 from riata.solvers.convex.columns import Columns
 from riata.solvers.convex.curvature import Point
+from riata.solvers.convex.effort import ROUND
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS
 from riata.solvers.convex.row_curvature import FURTHEST
 

@@ -19,10 +19,11 @@ import numpy as np
 from riata.data.in_memory import InMemory
 from riata.objective import FirstOrder, Problem, at_best_intercept, duality_gap, first_order, pulls
 from riata.penalties import GroupLasso
-from riata.solvers.convex.column_quadratic import Effort, minimise_along_columns
+from riata.solvers.convex.column_quadratic import minimise_along_columns
 from riata.solvers.convex.columns import Columns, DenseColumns, one_by_one
 from riata.solvers.convex.curvature import ROUGH_PRECISION, Point
 from riata.solvers.convex.damping import next_damping
+from riata.solvers.convex.effort import Effort
 from riata.solvers.convex.first_steps import first_steps, first_steps_serve
 from riata.solvers.convex.group_column_quadratic import minimise_groups_along_columns
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS, sum_rounding
@@ -59,10 +60,10 @@ class GatheredColumns:
         """Whether every entry of the columns is there."""
         return isinstance(self.columns, DenseColumns)
 
-    def serves(self, features: np.ndarray) -> bool:
-        """Whether these features are among its own, and not many others."""
+    def serves(self, features: np.ndarray, also: int) -> bool:
+        """Whether these features are among its own, and not many others but for so many."""
         has = np.isin(features, self.features, assume_unique=True)
-        return bool(has.all()) and len(features) >= WORTH_KEEPING * len(self.features)
+        return bool(has.all()) and len(features) + also >= WORTH_KEEPING * len(self.features)
 
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0

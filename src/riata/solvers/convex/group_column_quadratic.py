@@ -11,8 +11,9 @@ import numpy as np
 from riata.kernels.group_columns import GroupQuadratic, sweeps_over_groups
 from riata.objective import Problem
 from riata.penalties import GroupLasso
-from riata.solvers.convex.column_quadratic import FLAT, extrapolated
+from riata.solvers.convex.column_descent import FLAT
 from riata.solvers.convex.columns import Columns
+from riata.solvers.convex.extrapolation import extrapolated
 from riata.solvers.convex.quadratic import PROGRESS
 from riata.solvers.convex.row_quadratic import RowQuadratic
 

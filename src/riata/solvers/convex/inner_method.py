@@ -15,6 +15,8 @@ Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the 
 `TargetsCurvature`, the curvature of the columns alone.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from riata.data.in_memory import InMemory
@@ -25,7 +27,7 @@ from riata.solvers.convex.all_columns import AllColumns
 from riata.solvers.convex.anchored_columns import AnchoredColumns
 from riata.solvers.convex.anchored_products import NO_ANCHOR, KeptAnchor
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
-from riata.solvers.convex.column_quadratic import too_many
+from riata.solvers.convex.column_descent import too_many
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
@@ -65,11 +67,12 @@ def without_curvature(
     rough: bool = False,
     memory: int | None = None,
     at_hand: AnchoredColumns | GatheredColumns | KeptAnchor | None = None,
+    also: Callable[[], np.ndarray] | None = None,
 ) -> AnchoredColumns | ColumnCopy | GatheredColumns | OutputColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None.
 
     Those at hand are taken if they are of these features and few others. A `rough` minimum is one that another with
-    more features follows.
+    more features follows. Sparse columns may be gathered with those of other features `also`.
     """
     data = problem.data
     if problem.loss.couples_rows or problem.loss.stiff:
@@ -88,9 +91,10 @@ def without_curvature(
             at_hand = AnchoredColumns(data, problem.fit_intercept, kept)
         return at_hand.with_features(features)
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
-        if isinstance(at_hand, GatheredColumns) and at_hand.serves(features):
+        others = also() if also is not None and data.chunk.X.sparse else features[:0]
+        if isinstance(at_hand, GatheredColumns) and at_hand.serves(features, len(others)):
             return at_hand
-        return GatheredColumns.of(data, features, problem.fit_intercept)
+        return GatheredColumns.of(data, np.concatenate([features, others]), problem.fit_intercept)
     return column_copy(problem, features, many_minima)
 
 
@@ -146,9 +150,10 @@ def all_columns(
 
 
 def _columns_cost(data: InMemory, features: np.ndarray) -> float:
-    """Of sweeps along columns, and Newton steps on half of them."""
+    """Of sweeps along columns, and Newton steps on half of them; conjugate gradients stand for most of sparse ones."""
     entries, k = data.stored(features), _support(data, features)
-    return ROUNDS * ((SWEEPS + 1) * entries + _products_cost(data, entries * k / len(features), k))
+    factorised = 1 if data.chunk.X.sparse else ROUNDS
+    return ROUNDS * (SWEEPS + 1) * entries + factorised * _products_cost(data, entries * k / len(features), k)
 
 
 def _curvature_cost(problem: Problem, data: InMemory, features: np.ndarray) -> float:

@@ -17,6 +17,7 @@ from riata.solvers.convex.inner_method import InnerModel, all_columns, without_c
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.restricted import sum_rounding
 from riata.solvers.convex.smooth_step import smooth_step
+from riata.solvers.convex.watched import most_are_pulled, watched
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -149,7 +150,7 @@ def advance(
     if _may_prune(problem, state):
         state.prune(problem, at)
     before = len(state.features)
-    features, waiting = grown(problem, state, [at], min_joining=_least_joining(problem, options))
+    features, waiting = grown(problem, state, [at], min_joining=_least_joining(problem, options, state, at))
     joined = len(features) - before
     falling = joined > 0 and reading.gained > WORTH_A_PASS * reading.gap
     model, waiting = _inner_model(problem, options, state, reading, features, waiting, falling)
@@ -177,8 +178,10 @@ def _may_prune(problem: Problem, state: WorkingSetState) -> bool:
     return passes_are_cheap(problem) and holds
 
 
-def _least_joining(problem: Problem, options: Options) -> int:
+def _least_joining(problem: Problem, options: Options, state: WorkingSetState, at: FirstOrder) -> int:
     """How many features may join, however few are in use."""
+    if len(state.features) and most_are_pulled(problem, at):  # beside the empty model the first few may explain all
+        return len(at.by_w)
     small = passes_are_cheap(problem) or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
     return MIN_JOINING if small else MIN_JOINING_FROM_DISK
 
@@ -197,7 +200,8 @@ def _inner_model(
     state.past = NO_PAST
     if state.all_columns is not None and state.all_columns.serves(problem.penalty):
         return state.all_columns, waiting
-    columns = without_curvature(problem, features, rough=falling, memory=options.memory, at_hand=state.gathered)
+    also = None if waiting else partial(watched, problem, reading.at, features, int(np.count_nonzero(state.w)))
+    columns = without_curvature(problem, features, False, falling, options.memory, state.gathered, also)
     if columns is not None:
         return columns, waiting
     if reading.second is not None:

@@ -14,8 +14,8 @@ from riata.kernels.outputs import Derivatives, Moving, RowCurvatures, output_cur
 from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem
 from riata.penalties import GroupLasso, Strengths
-from riata.solvers.convex.column_quadratic import extrapolated
 from riata.solvers.convex.columns import Columns
+from riata.solvers.convex.extrapolation import extrapolated
 
 SWEEPS = 8  # between two looks at the slopes of all coefficients
 

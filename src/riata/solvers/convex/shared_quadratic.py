@@ -9,7 +9,7 @@ others has a closed form. Sweeps over the rows find the minimum, with extrapolat
 import numpy as np
 
 from riata.penalties import GroupLasso
-from riata.solvers.convex.column_quadratic import extrapolated
+from riata.solvers.convex.extrapolation import extrapolated
 
 SWEEPS = 6  # between two extrapolations
 MAX_ROUNDS = 500

@@ -22,8 +22,8 @@ from riata.penalties import GroupLasso
 from riata.solvers.convex.all_columns import NO_PAST, AllColumns, Past
 from riata.solvers.convex.anchored_columns import AnchoredColumns
 from riata.solvers.convex.anchored_products import NO_ANCHOR, KeptAnchor
-from riata.solvers.convex.column_quadratic import Effort
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
+from riata.solvers.convex.effort import Effort
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING
