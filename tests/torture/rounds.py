@@ -99,6 +99,7 @@ def begin(trial: Trial, place: Path, most_bytes: int | None = None) -> int:
         faulthandler.register(STACKS)
         for name in ("SIGTERM", "SIGHUP"):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell ignores in what it starts with "&"
         if most_bytes is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
         begun = True
