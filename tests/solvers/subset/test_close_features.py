@@ -90,8 +90,9 @@ def test_other_losses_and_choices_of_k_say_it_too(rng):
     X, y = rows(1e-6, 0, 1.0, n=300)
     with pytest.warns(ModelWarning, match="so nearly the same"):
         riata.SparseClassifier(k=3).fit(X, y > np.median(y))
+    X, y = rows(1e-6, 0, 4.0, n=300)
     with pytest.warns(ModelWarning, match="so nearly the same"):
-        riata.SparseRegressor(k="auto", k_max=3, cv=3, ridge=0.0).fit(X, y)
+        riata.SparseRegressor(k="auto", k_max=3, cv=3, ridge=0.0).fit(X, y + 2.0 * X[:, 2])
 
 
 def test_a_ridge_leaves_nothing_to_gain():
