@@ -8,7 +8,6 @@ from riata.data.folds import Folds
 from riata.errors import DataWarning, ModelWarning, NotConvergedWarning, OptionError, OptionWarning
 from riata.outcome.proofs import NoBound
 from riata.solvers.registry import SOLVERS
-from riata.solvers.subset.best_coupled import is_coupled
 from riata.solvers.subset.close_features import Apart, kept_apart
 from riata.training.fitting import Fit, fit, make_problem
 from riata.training.offsets import with_offsets
@@ -82,10 +81,12 @@ def _warn_of_result(fitted: Fit, spec: Spec, warn: Warn) -> None:
 
 def _warn_of_features_kept_apart(fitted: Fit, data: Dataset, warn: Warn) -> None:
     """Warn of features that best k did not put together, as they are nearly the same, though that would have gained."""
-    if fitted.solver != BEST_K or not fitted.result.converged or data.is_summary:
+    loss, spec = fitted.spec.loss_function, fitted.spec
+    of_one_margin = loss.n_outputs == 1 and not loss.couples_rows and not loss.kinked
+    if fitted.solver != BEST_K or not fitted.result.converged or not of_one_margin or spec.certifies or data.is_summary:
         return
-    problem, _ = make_problem(data, fitted.spec)
-    if is_coupled(problem) or problem.cardinality.groups is not None or fitted.spec.certifies:
+    problem, _ = make_problem(data, spec)
+    if problem.cardinality.groups is not None:
         return
     apart = kept_apart(problem, fitted.result.coef, fitted.result.intercept, fitted.result.close)
     if apart:

@@ -63,7 +63,8 @@ def kept_apart(problem: Problem, w: np.ndarray, b: float, close: np.ndarray | No
             close = close_features(model, support, model.outlook(support, problem.cardinality.k))
     if len(close) == 0:
         return []
-    found = list(_Differences(problem, w, b, close[:MOST]).worth_telling())
+    with problem.data.ledger.monitoring():
+        found = list(_Differences(problem, w, b, close[:MOST]).worth_telling())
     return sorted(found, key=lambda one: -one.gain)
 
 
@@ -102,11 +103,10 @@ class _Differences:
         d, data = problem.data.n_features, problem.data
         at = LocalRows(problem.loss, w, b, data.moments.mean if problem.fit_intercept else np.zeros(d))
         none = np.zeros((len(self.base) + 1, len(close)))
-        with data.ledger.monitoring():
-            self._G, products, squares, *_ = data.sum(_Rows(at, self.base, close[:, 0], none).sums)
-            self.spread = np.sqrt(np.maximum(squares - self._of_constant(products[0]), 0.0))
-            self._share = np.column_stack([self._explained(j, products[:, j]) for j in range(len(close))])
-            sums = data.sum(_Rows(at, self.base, close[:, 0], self._share).sums)
+        self._G, products, squares, *_ = data.sum(_Rows(at, self.base, close[:, 0], none).sums)
+        self.spread = np.sqrt(np.maximum(squares - self._of_constant(products[0]), 0.0))
+        self._share = np.column_stack([self._explained(j, products[:, j]) for j in range(len(close))])
+        sums = data.sum(_Rows(at, self.base, close[:, 0], self._share).sums)
         _, self._left, self._square, self._by_base, self._by_left, self._numbers = sums
 
     def _of_constant(self, sums: np.ndarray) -> np.ndarray:
