@@ -117,6 +117,14 @@ def test_sparse_archives(damage, tmp_path):
     refusal(tmp_path / "rows.npz")
 
 
+@pytest.mark.parametrize("names", [{}, {"feature_names": np.array("b")}])
+def test_an_archive_of_one_column_without_a_second_dimension(names, tmp_path):
+    """It was taken for the rows and for an array beside them."""
+    x = np.arange(20.0)
+    np.savez(tmp_path / "rows.npz", X=x, y=2.0 * x, **names)
+    assert riata.open(tmp_path / "rows.npz", target="y").n_features == 1
+
+
 @pytest.mark.parametrize("shape", ["(True, 6)", "(30.0,)", "[2]", "('a',)", "(None,)", "2"])
 @pytest.mark.parametrize("name", ["shape", "indptr", "feature_names"])
 def test_an_archive_with_a_header_whose_shape_is_none(name, shape, tmp_path):

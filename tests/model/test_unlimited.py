@@ -74,3 +74,13 @@ def test_a_class_of_several_with_a_level_of_its_own(rng):
     found = quality(model, data)
     assert found.separated == []
     assert [name for name in found.unlimited if "level" in name] == found.unlimited != []
+
+
+def test_classes_in_an_order_share_one_margin(rng):
+    """That of the classes whose rows are all to one side was looked for among as many as there are classes."""
+    X = rng.normal(size=(200, 5))
+    y = np.digitize(X[:, 0], [-0.5, 0.0, 0.5])
+    model = riata.SparseClassifier(k=2, loss="ordinal").fit(X, y).to_model()
+    found = quality(model, model.rows(X, y))
+    assert found.separated
+    assert found.unlimited == []

@@ -1,5 +1,6 @@
 """One round of torture: a command is begun, ended, looked at, and run again."""
 
+import faulthandler
 import os
 import random
 import resource
@@ -18,7 +19,8 @@ SIGNALS = {"SIGKILL": (-9,), "SIGTERM": (0, 143, -15), "SIGHUP": (0, 129, -1), "
 ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 FULL = "full disk"
 CHAIN = 40  # kills of one fit with checkpoints, at most
-STUCK_SECONDS = 300
+STUCK_SECONDS = 120
+STACKS = signal.SIGUSR1  # by which a process that hangs is asked where its threads are
 
 
 class Wrong(Exception):
@@ -94,8 +96,10 @@ def begin(trial: Trial, place: Path, most_bytes: int | None = None) -> int:
         said = os.open(place / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(said, 1)
         os.dup2(said, 2)
+        faulthandler.register(STACKS)
         for name in ("SIGTERM", "SIGHUP"):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell ignores in what it starts with "&"
         if most_bytes is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
         begun = True
@@ -116,13 +120,19 @@ def ended(child: int, place: Path) -> tuple[int, str]:
     while True:
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
-            said = (place / "said").read_text(errors="replace") if (place / "said").exists() else ""
-            return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)), said
+            return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)), said_in(place)
         if time.monotonic() - began > STUCK_SECONDS:
+            os.kill(child, STACKS)
+            time.sleep(1.0)
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            raise Wrong("it hangs")
+            raise Wrong(f"it hangs: {said_in(place)}")
         time.sleep(0.002)
+
+
+def said_in(place: Path) -> str:
+    """What a command has said so far."""
+    return (place / "said").read_text(errors="replace") if (place / "said").exists() else ""
 
 
 def torture(trial: Trial, how: str, expected: tuple, place: Path, chance: random.Random) -> int:

@@ -1,8 +1,10 @@
 """A little of `make torture` with every run of the tests, and that it notices what it is there for."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,33 @@ def test_budgets_that_were_kept_by_the_same_code_are_not_tried_again(tmp_path, m
     monkeypatch.setattr("torture.cap_results.code_hash", lambda: "changed")
     changed = Results(path)
     assert [changed.holds(case, 64, any_code) for any_code in (False, True)] == [False, True]
+
+
+def test_commands_hear_ctrl_c_where_the_harness_itself_does_not(tmp_path, monkeypatch):
+    """As where a shell started it in the background."""
+    from torture import rounds
+    from torture.commands import trials
+
+    monkeypatch.setattr(rounds, "STUCK_SECONDS", 60)
+
+    def wait(*_, **__):
+        (tmp_path / "begun").mkdir()
+        try:
+            time.sleep(600)
+        except KeyboardInterrupt:
+            raise SystemExit(7) from None
+
+    monkeypatch.setattr(rounds, "riata", wait)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        child = rounds.begin(trials()[0], tmp_path)
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        os.kill(child, signal.SIGINT)
+        code, _ = rounds.ended(child, tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert code == 7
 
 
 def test_files_that_are_torn_or_others_are_noticed(tmp_path):

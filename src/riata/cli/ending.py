@@ -5,10 +5,12 @@ code is 2 for an error, and 128 + the number of the signal, as shells have it, f
 SIGTERM, 129 for SIGHUP. Ctrl-C in the middle of a fit is a wish for the model so far, and no end.
 """
 
+import _thread
 import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -24,11 +26,16 @@ from riata.visible_text import on_one_line
 
 ERROR = 2  # the exit code
 OF_SIGNAL = 128  # plus the signal's number: the exit code
-AGAIN_SECONDS = 0.05  # until a signal that was lost comes once more
+AGAIN_SECONDS = 0.05  # until a signal that was lost, or came in the wrong moment, comes once more
 ENDING = ("SIGTERM", "SIGHUP")  # those that the system has
-# Signals that ended a command, with all that they have interrupted: objects of llvmlite that are half made complain, or
-# crash the process, when they are taken apart.
-HALF_MADE: list[BaseException] = []
+# What takes and releases locks in steps: an exception between two of them leaves a lock taken for ever, or is lost in
+# an error about one that is not taken.
+CONDITION = threading.Condition
+OF_LOCKS = {
+    one.__code__
+    for one in (CONDITION.__enter__, CONDITION.__exit__, CONDITION._release_save, CONDITION._acquire_restore)  # type: ignore[attr-defined]
+}
+IMPORTING = "<frozen importlib._bootstrap>"  # which has locks of its own, and drops exceptions where it forgets them
 
 
 class Ended(BaseException):
@@ -54,11 +61,9 @@ def ending_well(ctx: click.Context, say: Callable[[str], None]) -> Iterator[None
         except OSError as error:
             _give_up_output()
             _say(ctx, _what_failed(error), ERROR)
-        except KeyboardInterrupt as end:
-            HALF_MADE.append(end)
+        except KeyboardInterrupt:
             _say(ctx, "interrupted: nothing was saved but what was said to be", OF_SIGNAL + signal.SIGINT)
         except Ended as end:
-            HALF_MADE.append(end)
             name = signal.Signals(end.number).name
             _say(ctx, f"ended by {name}: nothing was saved but what was said to be", OF_SIGNAL + end.number)
 
@@ -90,11 +95,12 @@ def _give_up_output() -> None:
 @contextmanager
 def _heard_signals() -> Iterator[None]:
     """Signals that would end this process at once are raised in it instead; only a main thread can hear them."""
-    known = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    interrupting: tuple[Any, Any, Any] = (signal.SIGINT, signal.default_int_handler, _interrupt)
+    known = [interrupting, *((getattr(signal, name), signal.SIG_DFL, _end) for name in ENDING if hasattr(signal, name))]
     if threading.current_thread() is not threading.main_thread():
         known = []
     # one that is ignored, as by nohup, stays so
-    before = {one: signal.signal(one, _end) for one in known if signal.getsignal(one) is signal.SIG_DFL}
+    before = {one: signal.signal(one, handler) for one, usual, handler in known if signal.getsignal(one) is usual}
     try:
         yield
     finally:
@@ -103,8 +109,33 @@ def _heard_signals() -> Iterator[None]:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
+    if _is_wrong_moment(frame):
+        _send_again(number)
+        return
     signal.signal(number, signal.SIG_IGN)  # it is on its way out
     raise Ended(number)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C, as Python has it but for wrong moments."""
+    if _is_wrong_moment(frame):
+        _send_again(number)
+        return
+    raise KeyboardInterrupt
+
+
+def _is_wrong_moment(frame: FrameType | None) -> bool:
+    return frame is not None and (frame.f_code in OF_LOCKS or frame.f_code.co_filename == IMPORTING)
+
+
+def _send_again(number: int) -> None:
+    """Let a signal come once more, a little later; nothing here takes a lock."""
+
+    def send() -> None:
+        time.sleep(AGAIN_SECONDS)
+        os.kill(os.getpid(), number)
+
+    _thread.start_new_thread(send, ())
 
 
 def _heard_again(lost: BaseException | None) -> bool:
@@ -113,10 +144,7 @@ def _heard_again(lost: BaseException | None) -> bool:
         signal.signal(lost.number, _end)
     elif not isinstance(lost, KeyboardInterrupt):
         return False
-    number = lost.number if isinstance(lost, Ended) else signal.SIGINT
-    later = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))
-    later.daemon = True
-    later.start()
+    _send_again(lost.number if isinstance(lost, Ended) else signal.SIGINT)
     return True
 
 

@@ -47,6 +47,7 @@ SPARSE_BELOW = 0.2  # density at which skipping zeros beats the speed of dense p
 INDEX_BYTES = 4
 HASHED_ENTRY_BYTES = 8 * 6  # a number, and all that its name is found by: number, value, hash, beginning, end
 NAME_BYTES = 80  # of the name of a feature
+MOST_NONZEROS = 1e15  # of a row: more is no number that anybody counted
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,10 @@ def _encoder(plain: Any) -> Encoder:
     if kind == Product.kind and isinstance(values.get("parts"), list):
         values["parts"] = [_encoder(part) for part in values["parts"]]
     encoder: Encoder = build(KINDS[kind], values, f"column {values.get('column')!r}")
-    if (fault := encoder.fault()) is not None:
+    fault = encoder.fault()
+    if fault is None and not 0.0 <= encoder.nonzeros <= MOST_NONZEROS:
+        fault = "has no number of features that a row is likely to have"
+    if fault is not None:
         raise SchemaError(f"column {encoder.column!r} {fault}")
     return encoder
 

@@ -59,6 +59,7 @@ class Iterate(NamedTuple):
     bound: Callable[[], Bound] | None = None  # how much better any other model of k features could be
     searched: Searched | None = None  # by a search of all models
     leads: Callable[[], Leads | None] | None = None  # for an exact fit
+    close: np.ndarray | None = None  # features that a search of k does not put beside others (`close_features`)
 
 
 Iterates = Generator[Iterate, None, StopReason | None]  # a solver may return why it ended, where a point does not tell

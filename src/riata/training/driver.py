@@ -70,6 +70,7 @@ class Result:
     features: Features | None = None  # which the coefficients are of; None: all of them
     bound: Bound | None = None  # how much better any other model of k features could be
     leads: Leads | None = None  # for an exact fit, by a method that learns row by row
+    close: np.ndarray | None = None  # features that a search of k does not put beside others, if it says so
 
     @property
     def converged(self) -> bool:
@@ -212,6 +213,7 @@ class _Course:
             features=point.features,
             bound=bound,
             leads=None if point.leads is None else point.leads(),
+            close=point.close,
         )
 
 

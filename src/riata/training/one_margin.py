@@ -8,7 +8,8 @@ from riata.data.folds import Folds
 from riata.errors import DataWarning, ModelWarning, NotConvergedWarning, OptionError, OptionWarning
 from riata.outcome.proofs import NoBound
 from riata.solvers.registry import SOLVERS
-from riata.training.fitting import Fit, fit
+from riata.solvers.subset.close_features import Apart, kept_apart
+from riata.training.fitting import Fit, fit, make_problem
 from riata.training.offsets import with_offsets
 from riata.training.origin import far_origin
 from riata.training.progress import pass_progress, path_progress
@@ -17,6 +18,9 @@ from riata.training.selection.asked import Search, search_of
 from riata.training.selection.fits import debiased, fit_selected
 from riata.training.spec import Spec
 from riata.user_warnings import Warn
+
+BEST_K = "best-k"
+MOST_NAMED = 3  # features that explain another
 
 
 def fit_margin(
@@ -50,6 +54,8 @@ def fit_margin(
     else:
         with pass_progress(spec.verbose, label, spec) as progress:
             fitted = fit(data, spec, progress)
+    if recoding is None:
+        _warn_of_features_kept_apart(fitted, data, warn)
     if spec.debias and search is None:  # a search has scored, and moved, all models of its path
         fitted = debiased(fitted, data)
     if recoding is not None:
@@ -73,11 +79,40 @@ def _warn_of_result(fitted: Fit, spec: Spec, warn: Warn) -> None:
         ))  # fmt: skip
 
 
+def _warn_of_features_kept_apart(fitted: Fit, data: Dataset, warn: Warn) -> None:
+    """Warn of features that best k did not put together, as they are nearly the same, though that would have gained."""
+    loss, spec = fitted.spec.loss_function, fitted.spec
+    of_one_margin = loss.n_outputs == 1 and not loss.couples_rows and not loss.kinked
+    if fitted.solver != BEST_K or not fitted.result.converged or not of_one_margin or spec.certifies or data.is_summary:
+        return
+    problem, _ = make_problem(data, spec)
+    if problem.cardinality.groups is not None:
+        return
+    apart = kept_apart(problem, fitted.result.coef, fitted.result.intercept, fitted.result.close)
+    if apart:
+        warn(ModelWarning(_about_features_kept_apart(apart, data, fitted.result.objective)))
+
+
+def _about_features_kept_apart(apart: list[Apart], data: Dataset, objective: float) -> str:
+    best, more = apart[0], len(apart) - 1
+    of_others = " and ".join(_name(data, one) for one in best.others[:MOST_NAMED])
+    of_others += f" and {n_more} more" if (n_more := len(best.others) - MOST_NAMED) > 0 else ""
+    of_more = f" ({more} more of this kind are not named)" if more else ""
+    return (
+        f"{_name(data, best.feature)} is explained by {of_others} but for {best.distance:.0e} of its spread, and best "
+        f"k does not put features together that are so nearly the same: that would lower the objective by about "
+        f"{min(best.gain / objective, 1.0):.2g} of itself{of_more}; give the difference as a feature of its own"
+    )
+
+
+def _name(data: Dataset, feature: int) -> str:
+    return repr(str(data.feature_names[feature])) if data.feature_names is not None else f"'x{feature}'"
+
+
 def _about_digits(data: Dataset, columns: tuple[int, ...]) -> str:
     """A note on columns whose numbers are nearly the same: their coefficients are right, and their use loses digits."""
-    names = data.feature_names
-    first = str(names[columns[0]]) if names is not None else f"x{columns[0]}"
-    what = f"column {first!r} varies" if len(columns) == 1 else f"{first!r} and {len(columns) - 1} more columns vary"
+    first = _name(data, columns[0])
+    what = f"column {first} varies" if len(columns) == 1 else f"{first} and {len(columns) - 1} more columns vary"
     return (
         f"{what} by less than 1e-12 of the mean, so that predictions lose digits: subtract a number near the mean first"
     )

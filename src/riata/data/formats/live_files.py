@@ -4,12 +4,12 @@ import io
 import select
 import sys
 from functools import cached_property
-from threading import Event
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import fs
 
+from riata.data.closing import Closing
 from riata.data.formats.files import File
 
 POLL = 0.1  # seconds between checks whether there is more
@@ -22,11 +22,11 @@ class Followed(File):
         return pa.PythonFile(_Growing(self.path, self._closed), "r")
 
     @cached_property
-    def _closed(self) -> Event:
-        return Event()
+    def _closed(self) -> Closing:
+        return Closing()
 
     def close(self) -> None:
-        self._closed.set()
+        self._closed.ask()
 
     def head(self, n_bytes: int = 1 << 16) -> bytes:
         with super().stream() as stream:
@@ -40,7 +40,7 @@ class Followed(File):
 class _Growing(io.RawIOBase):
     """The bytes of a file, and those that are written to it later."""
 
-    def __init__(self, path: str, closed: Event) -> None:
+    def __init__(self, path: str, closed: Closing) -> None:
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed with this object)
         self._closed = closed
 
@@ -74,8 +74,8 @@ class StandardInput(File):
         return bytearray()
 
     @cached_property
-    def _closed(self) -> Event:
-        return Event()
+    def _closed(self) -> Closing:
+        return Closing()
 
     def head(self, n_bytes: int = 1 << 16) -> bytes:
         while len(self._head) < n_bytes and (more := self._raw.read(n_bytes - len(self._head))):
@@ -86,7 +86,7 @@ class StandardInput(File):
         return pa.PythonFile(_Chained(bytes(self._head), self._raw, self._closed), "r")
 
     def close(self) -> None:
-        self._closed.set()
+        self._closed.ask()
 
     def changed(self) -> bool:
         return False
@@ -95,7 +95,7 @@ class StandardInput(File):
 class _Chained(io.RawIOBase):
     """Bytes that were read before, then the rest of a stream."""
 
-    def __init__(self, head: bytes, rest: Any, closed: Event) -> None:
+    def __init__(self, head: bytes, rest: Any, closed: Closing) -> None:
         self._head, self._rest, self._closed = io.BytesIO(head), rest, closed
 
     def readable(self) -> bool:
@@ -104,7 +104,7 @@ class _Chained(io.RawIOBase):
     def read(self, n_bytes: int = -1) -> bytes | None:
         if content := self._head.read(n_bytes):
             return content
-        while not self._closed.is_set():
+        while not self._closed.asked:
             if _has_more(self._rest):
                 more: bytes | None = self._rest.read(n_bytes)
                 return more

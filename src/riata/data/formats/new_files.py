@@ -8,11 +8,11 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
-from threading import Event
 from typing import Any, NamedTuple
 
 from pyarrow import fs
 
+from riata.data.closing import Closing
 from riata.data.formats.damage import DAMAGE
 from riata.data.formats.files import FORMATS, File
 from riata.errors import DataError, MissingFileError
@@ -46,12 +46,12 @@ class NewFiles:
     """The files that are not learnt yet, in rounds: those that are complete now, then, if asked for, later ones."""
 
     def __init__(self, find: Callable[[], list[File]], follow: bool) -> None:
-        self._find, self.follow, self._closed = find, follow, Event()
+        self._find, self.follow, self._closed = find, follow, Closing()
         self._learnt: dict[str, LearntFile] = {}
         self.incomplete: list[str] = []  # paths that the last look has left alone
 
     def __iter__(self) -> Iterator[list[File]]:
-        while not self._closed.is_set():
+        while not self._closed.asked:
             if found := self.complete():
                 yield found
             elif not self.follow:
@@ -61,7 +61,7 @@ class NewFiles:
 
     def close(self) -> None:
         """Wait for no more of them."""
-        self._closed.set()
+        self._closed.ask()
 
     def note(self, file: File) -> None:
         """Remember that a file was learnt."""

@@ -252,7 +252,8 @@ class Npz(FileSource):
             beside = [
                 name
                 for name, layout in layouts.items()
-                if layout.shape == (self.n_rows,) and name not in (*_PARTS, "feature_names")
+                if layout.shape == (self.n_rows,)
+                and name not in (*_PARTS, "feature_names", *(() if self.sparse else (DENSE,)))
             ]
             self._members = beside + ([] if self.sparse else [DENSE])
             kinds = [(name, as_column(Member(archive, name).rows(0)).type) for name in self._members]

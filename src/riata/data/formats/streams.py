@@ -36,6 +36,26 @@ class Stream(Source):
                 yield flat_batch(batch.slice(start, rows), columns)
 
 
+def _take_over(source: Source, stream: Source) -> None:
+    """Know of rows what the stream that they come from knows."""
+    for name in ("bare", "any_base", "width", "feature_names", *OF_CELLS):
+        setattr(source, name, getattr(stream, name))
+
+
+class _FirstRows(Table):
+    """The first rows of a stream."""
+
+    partial = True
+
+    def __init__(self, rows: pa.RecordBatch, stream: Source) -> None:
+        super().__init__(pa.Table.from_batches([rows]))
+        self._stream = stream
+        _take_over(self, stream)
+
+    def whole_range(self, column: str) -> tuple[int, int] | None:
+        return self._stream.whole_range(column)
+
+
 class UnstoredStream(Source):
     """A stream that is not stored: its first batch can be inspected (`first`), and all of it read once."""
 
@@ -48,12 +68,8 @@ class UnstoredStream(Source):
         head = next(self._batches, None)
         if head is None:
             raise DataError("the stream ended before its first row: there is nothing to learn from")
-        self._head, self.first = head, Table(pa.Table.from_batches([head]))
-        self.first.partial = True
-        for name in ("bare", "any_base", "width", "feature_names", *OF_CELLS):
-            setattr(self, name, getattr(stream, name))
-            setattr(self.first, name, getattr(stream, name))
-        self.first.whole_range = stream.whole_range  # type: ignore[method-assign]
+        self._head, self.first = head, _FirstRows(head, stream)
+        _take_over(self, stream)
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         if self._batches is None:
@@ -80,8 +96,7 @@ class StoredStream(Source):
         self._wanted: list[str] = []  # columns that later passes may read
         self._file: IO[bytes] | None = None
         self.schema = stream.schema
-        for name in ("bare", "any_base", "width", "feature_names", *OF_CELLS):
-            setattr(self, name, getattr(stream, name))
+        _take_over(self, stream)
 
     def judge_by(self, columns: Sequence[str]) -> None:
         self._stream.judge_by(columns)

@@ -46,7 +46,9 @@ class Undecided:
         self._weight += float(weight.sum())
 
     def unlimited(self, but: list[int]) -> list[str]:
-        """The features whose coefficients no row limits, in any margin but some."""
+        """The features whose coefficients no row limits, in any margin but those of some classes."""
+        if but and len(self._model.coef) == 1:  # which all classes share
+            return []
         model, one_row = self._model, max(self._weight, TINY) / max(self._n_rows, 1)
         along = self._rows.along(model.training.parameters.get("fit_intercept", True))
         nothing = (model.coef != 0.0) & (along < NOTHING * one_row)

@@ -25,6 +25,7 @@ from riata.solvers.subset.best_groups import best_groups
 from riata.solvers.subset.best_k_refits import by_refits, largest_gains
 from riata.solvers.subset.candidates import Room, first_count, make_room, next_count, room_for
 from riata.solvers.subset.certified import certified_iterates, resumed_iterates
+from riata.solvers.subset.close_features import close_features
 from riata.solvers.subset.global_bound import Size, quadratic_bounds
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import Fitted
@@ -87,7 +88,8 @@ def _quadratic_iterates(model: LocalQuadratic, k: int, rounds: Iterator[Round], 
             whole = np.union1d(support, model.problem.always_in)
             fit = Fitted(whole, w[whole], b, F)
             return (yield from certified_iterates(model.problem, fit, options, model, t, proof, bound))
-        yield Iterate(w, b, t, F, proof=proof, save=save, bound=bound)
+        close = close_features(model, support, outlook) if final else None
+        yield Iterate(w, b, t, F, proof=proof, save=save, bound=bound, close=close)
     return None
 
 

@@ -19,8 +19,10 @@ from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
 from riata.solvers.subset.candidates import next_count, room_for
 from riata.solvers.subset.certified import certified_iterates
+from riata.solvers.subset.close_features import NONE_CLOSE, close_features
 from riata.solvers.subset.global_bound import true_bounds
-from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.hessian import NOTHING
+from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.refit import SEPARATED, Fitted, Refits
 from riata.solvers.subset.subset import MIN_GAIN
@@ -57,11 +59,11 @@ def by_refits(problem: Problem, options: Options, start: tuple[np.ndarray, np.nd
             fit = copied.improved(fit)
             yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, columns, t))
         yielded = False
-        better, proof, gains, bound = _checked(problem, fit, copied, options, unit)
+        better, proof, gains, bound, close = _checked(problem, fit, copied, options, unit)
         if better is None:
             if options.certify is not None:
                 return (yield from certified_iterates(problem, fit, options, None, t + 1, proof, bound))
-            yield _iterate(problem, fit, t + 1, proof=proof, bound=bound)
+            yield _iterate(problem, fit, t + 1, proof=proof, bound=bound, close=close)
             return None
         fit, candidates = better, np.append(candidates, largest_gains(gains, candidates, min(NEWCOMERS, room)))
 
@@ -72,19 +74,21 @@ def _iterate(problem: Problem, fit: Fitted, t: int, **more: Any) -> Iterate:
     return Iterate(w, fit.intercept, t, fit.objective, **more)
 
 
-Checked = tuple[Fitted | None, Proof, np.ndarray, Callable[[], Bound]]
+Checked = tuple[Fitted | None, Proof, np.ndarray, Callable[[], Bound], np.ndarray]
 
 
 def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, options: Options, unit: float) -> Checked:
-    """A better fit one swap away, if found; what is proved otherwise; the gains of all features; and the bound."""
+    """A better fit one swap away, if found; what is proved otherwise; the gains of all features; the bound; what is
+    close to the features of the fit."""
     k, d = problem.cardinality.k, problem.data.n_features
     if fit.objective <= SEPARATED * unit:
-        return None, ZeroLoss(), np.zeros(d), lambda: NoBound(k, problem.counted)
+        return None, ZeroLoss(), np.zeros(d), lambda: NoBound(k, problem.counted), NONE_CLOSE
     w = np.zeros(d)
     w[fit.support] = fit.coef
     model = LocalQuadratic.at(problem, w, fit.intercept, at_once=room_for(k, d, options).at_once)
     chosen = model.others(fit.support)
-    gains = model.outlook(chosen, k).gains
+    outlook = model.outlook(chosen, k)
+    gains, close = outlook.gains, close_features(model, chosen, outlook)
     best = largest_gains(np.where(gains > 2.0 * MIN_GAIN * unit, gains, -np.inf), NOTHING, CHECKED)
     search = SupportSearch(problem, np.union1d(fit.support, best), options.memory, unit)
     better, n_refitted = search.better_by_one_swap(fit, REFITS)
@@ -104,8 +108,8 @@ def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, option
         better = other if other.objective < fit.objective - MIN_GAIN * unit else None
         lowest, proof = min(lowest, other.objective), replace(proof, n_refitted=None)
     if proof.compares_all and problem.limit is None:
-        return better, proof, gains, lambda: GlobalBound(k, lowest, fit.objective, problem.counted)
-    return better, proof, gains, bound
+        return better, proof, gains, lambda: GlobalBound(k, lowest, fit.objective, problem.counted), close
+    return better, proof, gains, bound, close
 
 
 def _best_other(problem: Problem, fit: Fitted, options: Options) -> Fitted:

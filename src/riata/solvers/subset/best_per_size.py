@@ -21,7 +21,8 @@ from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.candidates import first_count, make_room, next_count, room_for
 from riata.solvers.subset.coupled_per_size import coupled_per_size
 from riata.solvers.subset.global_bound import Bounded, Size, quadratic_bounds, true_bounds
-from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.hessian import NOTHING
+from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.refit import Fitted
 from riata.solvers.subset.rough_per_size import rough_per_size

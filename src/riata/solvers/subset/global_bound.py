@@ -19,7 +19,8 @@ from riata.objective import Problem, first_order, gap_unit
 from riata.outcome.proofs import Bound, GlobalBound, NoBound
 from riata.solvers.subset.deadline import FOREVER, Deadline
 from riata.solvers.subset.group_relaxation import relaxed_groups
-from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.hessian import NOTHING
+from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.planes import Costs, Plane, tangent, useful_ridge
 from riata.solvers.subset.refit import Fitted, cut_to
 from riata.solvers.subset.relaxation import Node, Quadratic, diagonal_shift

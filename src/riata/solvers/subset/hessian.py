@@ -21,6 +21,7 @@ from riata.solvers.subset.local_rows import LocalRows
 from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.subset import COLLINEAR, independent
 
+NOTHING = np.empty(0, dtype=np.int64)
 VECTORS = ("by_d", "centre", "unit", "diagonal")
 ALWAYS = tuple(one.name for one in fields(AlwaysIn))
 

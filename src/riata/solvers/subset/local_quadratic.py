@@ -26,7 +26,7 @@ from riata.data.in_memory import InMemory
 from riata.objective import Problem, empty_intercept
 from riata.solvers.saved_checks import Shape, check_array, check_set
 from riata.solvers.subset.always_in import AlwaysIn
-from riata.solvers.subset.hessian import Hessian, with_more
+from riata.solvers.subset.hessian import NOTHING, Hessian, with_more
 from riata.solvers.subset.local_rows import LocalRows, SecondOrderSums
 from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.refit import Fitted, least
@@ -37,7 +37,6 @@ from riata.threads import one_blas_thread
 
 DAMPING = 1e-8  # less than COLLINEAR, so that equal columns remain collinear
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
-NOTHING = np.empty(0, dtype=np.int64)
 NO_PRODUCTS = np.empty((0, 0))
 MODEL, HESSIAN = "model.", "hessian."  # what names of arrays in checkpoints begin with
 

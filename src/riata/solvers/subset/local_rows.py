@@ -35,8 +35,7 @@ class LocalRows:
     def sums(self, chunk: Chunk, columns: np.ndarray) -> tuple[SecondOrderSums, np.ndarray]:
         """The sums of a chunk, and its products of some columns with all."""
         y, weight, loss = chunk.y, chunk.weight, self.loss
-        z = chunk.X.margins(self.w, self.b)
-        u, D = weight * loss.derivative(y, z), self._curvature_at(chunk, z)
+        z, u, D = self.at(chunk)
         total = namespace(D).sum
         sums = SecondOrderSums(
             float(total(weight * loss.value(y, z))),
@@ -45,6 +44,11 @@ class LocalRows:
             *chunk.X.sums(self.shift, u, D),
         )
         return sums, chunk.X.column_products(D, self.shift, columns)
+
+    def at(self, chunk: Chunk) -> tuple[Array, Array, Array]:
+        """Margins, u and D of rows."""
+        z = chunk.X.margins(self.w, self.b)
+        return z, chunk.weight * self.loss.derivative(chunk.y, z), self._curvature_at(chunk, z)
 
     def products(self, chunk: Chunk, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
         """Products of columns `left` with columns `right` (None: all), weighted by D."""

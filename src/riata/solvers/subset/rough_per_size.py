@@ -15,7 +15,8 @@ from riata.objective import Problem, empty_intercept, gap_unit
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.candidates import first_count, next_count
-from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.hessian import NOTHING
+from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.refit import REFIT_PRECISION, SEPARATED, Fitted, Refits, empty_model
 from riata.solvers.subset.size_sweeps import Made, sweeps, untold

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.kernels.subset import swap_gains
-from riata.solvers.subset.hessian import Hessian
+from riata.solvers.subset.hessian import NOTHING, Hessian
 from riata.solvers.subset.refit import least, solved
 from riata.solvers.subset.subset import COLLINEAR
 from riata.threads import one_blas_thread
@@ -19,6 +19,7 @@ class Outlook(NamedTuple):
     reduction: float  # twice the reduction of the quadratic from w = 0
     gains: np.ndarray  # for every feature outside, twice the reduction by its best swap or addition; -inf inside
     partners: np.ndarray  # the place in the support of the feature that leaves for it; -1 if none has to
+    close: np.ndarray = NOTHING  # features outside that the support explains, of which it leaves most first
 
 
 def swap_outlook(hessian: Hessian, h: np.ndarray, support: np.ndarray, among: np.ndarray, may_grow: bool) -> Outlook:
@@ -27,17 +28,19 @@ def swap_outlook(hessian: Hessian, h: np.ndarray, support: np.ndarray, among: np
     `among` is H among the support; where that may grow, gains are those of additions.
     """
     A, (weights, reduction) = solved(among, np.eye(len(support))), least(among, h[support])
-    gains, partners = np.full(len(h), -np.inf), np.full(len(h), -1)
+    gains, partners, left = np.full(len(h), -np.inf), np.full(len(h), -1), np.empty(len(h))
     for of, rows in hessian.row_blocks(support):
-        gains[of], partners[of] = _swap_gains(A, weights, rows, h[of], hessian.diagonal[of], may_grow)
+        gains[of], partners[of], left[of] = _swap_gains(A, weights, rows, h[of], hessian.diagonal[of], may_grow)
     gains[support] = -np.inf
-    return Outlook(weights, reduction, gains, partners)
+    left[support] = np.inf
+    close = np.flatnonzero((left <= COLLINEAR) & (hessian.diagonal > 0.0))
+    return Outlook(weights, reduction, gains, partners, close[np.argsort(-left[close], kind="stable")])
 
 
 def _swap_gains(
     A: np.ndarray, weights: np.ndarray, rows: np.ndarray, h: np.ndarray, diagonal: np.ndarray, may_grow: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """The gains of some features, and the places in the support of those that leave for them.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The gains of some features, the places in the support of those that leave for them, and what it leaves of each.
 
     `rows` are the rows of H of the support for these features, and A is the inverse of H among the support.
     """
@@ -46,10 +49,10 @@ def _swap_gains(
     c = h - weights @ rows
     v = diagonal - np.einsum("sj,sj->j", rows, W)
     if may_grow:
-        return np.where(v > COLLINEAR, c**2 / np.maximum(v, COLLINEAR), -np.inf), np.full(len(v), -1)
+        return np.where(v > COLLINEAR, c**2 / np.maximum(v, COLLINEAR), -np.inf), np.full(len(v), -1), v
     gains, partners = np.full(len(c), -np.inf), np.zeros(len(c), dtype=np.int64)
     swap_gains(W, A.diagonal().copy(), weights, c, v, COLLINEAR, gains, partners)
-    return gains, partners
+    return gains, partners, v
 
 
 def rough_outlook(hessian: Hessian, h: np.ndarray, support: np.ndarray, weights: np.ndarray) -> Outlook:

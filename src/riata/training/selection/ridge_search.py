@@ -23,7 +23,8 @@ from riata.objective import Problem, empty_intercept
 from riata.small_work import of_thread
 from riata.solvers.subset.best_coupled import CoupledSearch
 from riata.solvers.subset.best_k_refits import largest_gains
-from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.hessian import NOTHING
+from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import SCORED_PRECISION
 from riata.threads import n_cores, one_blas_thread
 from riata.training.fitting import make_problem, solver_options
