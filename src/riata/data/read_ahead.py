@@ -5,21 +5,25 @@ from queue import SimpleQueue
 from threading import Event, Semaphore, Thread
 from typing import Any, TypeVar
 
+from riata.machine import give_way
+
 T = TypeVar("T")
 Entry = tuple[Any, BaseException | None, bool]  # an item, an error in its place, whether this is the end
 WAIT = 1.0  # seconds for the thread to end; one that waits for a stream ends when that is closed
 POLL = 0.1  # seconds between checks whether items are still wanted
 
 
-def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
+def ahead(items: Iterable[T], depth: int = 1, giving_way: bool = False) -> Iterator[T]:
     """The same items, up to `depth` of them prepared by a thread before they are asked for.
 
     None is begun before there is a place for it: those that are ready, or in preparation, are no more than `depth`. An
-    error is raised where the item that caused it would have come.
+    error is raised where the item that caused it would have come. A thread that is `giving_way` takes no core from the
+    one that uses the items: where there are fewer cores than threads, that one would fall behind, and then have the
+    others wait.
     """
     ready: SimpleQueue[Entry] = SimpleQueue()
     places, abandoned = Semaphore(depth), Event()
-    thread = Thread(target=_produce, args=(iter(items), ready, places, abandoned), daemon=True)
+    thread = Thread(target=_produce, args=(iter(items), ready, places, abandoned, giving_way), daemon=True)
     thread.start()
     try:
         while True:
@@ -36,7 +40,11 @@ def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
         thread.join(WAIT)
 
 
-def _produce(items: Iterator[T], ready: "SimpleQueue[Entry]", places: Semaphore, abandoned: Event) -> None:
+def _produce(
+    items: Iterator[T], ready: "SimpleQueue[Entry]", places: Semaphore, abandoned: Event, giving_way: bool
+) -> None:
+    if giving_way:
+        give_way()
     try:
         while _taken(places, abandoned):
             try:
