@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from riata.data.dataset import Dataset
 from riata.errors import ModelWarning, OptionError
+from riata.machine import return_freed_memory
 from riata.training.checks import (
     check_exposure,
     check_marks,
@@ -21,6 +22,7 @@ from riata.training.polishing import (
     look_at_rest,
     rows_of,
     second_fit,
+    unit_of,
     widened,
 )
 from riata.training.several_targets import check_targets
@@ -94,5 +96,9 @@ def _polished(data: Dataset, spec: Spec, warn: Warn) -> Trained:
         return replace(found, spec=spec)
     some = rows_of(data, found, leads.features)
     second = train(some, second_fit(spec, leads), warn=warn)
-    looked = look_at_rest(lambda: all_rows(data, found), some, second, second.spec, leads.features, found.n_features)
+    exact = second.spec if second.spec.memory is not None else replace(second.spec, memory=some.memory)
+    unit = unit_of(some, second, exact)
+    del some  # of which much may be in memory
+    return_freed_memory()
+    looked = look_at_rest(lambda: all_rows(data, found), unit, second, exact, leads.features, found.n_features)
     return widened(second, found, leads.features, spec, looked)
