@@ -4,10 +4,10 @@
 
 Solver 'best-k' finds the best k features, or nearly so, and refuses thousands of them among hundreds of thousands. The
 best L1 model is found, with its certificate, and has as many features as its alpha says: that is halved, then bisected,
-until they are within a twentieth of k, in ten fits at most. `--refit` then fits these features alone once more, with a
-hundredth of the alpha and its own certificate. Without any there is no best fit: half of 5000 such features are levels of
-one row, which clicked, and their coefficients would grow without end. The alpha is kept beside the model, so that the
-fit with `--refit` need not look for it again.
+until they are within a twentieth of k, in ten fits at most. `--refit` then fits these features alone once more, with
+a hundredth of the alpha and its own certificate. Without any there is no best fit: most of 5000 such features are
+levels of one row, which clicked, and their coefficients would grow without end. The alpha is kept beside the model, so
+that the fit with `--refit` need not look for it again.
 """
 
 import argparse

@@ -61,7 +61,8 @@ def give_way() -> None:
     """
     if sys.platform == "linux":
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), GIVING_WAY)
+            thread = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, thread, max(GIVING_WAY, os.getpriority(os.PRIO_PROCESS, thread)))
 
 
 def memory_mb() -> dict[str, int] | None:
