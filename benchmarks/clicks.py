@@ -323,7 +323,7 @@ def of_sizes(sizes):
         yield Riata(f"riata online --k {k}", ["--solver", "online", "--one-pass", "--k", str(k)])
         yield Riata(f"riata best-k --k {k}", ["--solver", "best-k", "--k", str(k), "--memory", "4GB"])
         yield ExactL1(f"riata exact, about {k} features", ["--k", str(k)])
-        yield ExactL1(f"riata exact, about {k} features, debiased", ["--k", str(k), "--debias"])
+        yield ExactL1(f"riata exact, about {k} features, refitted", ["--k", str(k), "--refit"])
 
 
 def learners(environment, vw, sizes=()):

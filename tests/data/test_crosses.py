@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -71,3 +72,15 @@ def test_what_is_no_cross_is_refused(flights):
     for role in ({"target": "delay"}, {"target": "hour", "weight": "delay"}):
         with pytest.raises(DataError, match=r"'delay' is the (target|weight)"):
             open_data(flights, **role, crosses=[("carrier", "delay")])
+
+
+def test_all_crosses_are_those_of_every_pair_of_columns_of_levels(rng):
+    n = 300
+    table = pa.table({
+        "a": rng.choice(["x", "y", "z"], n), "b": rng.choice(["u", "v", "w"], n), "c": rng.choice(["p", "q"], n),
+        "number": rng.normal(size=n),
+    })  # fmt: skip
+    named = open_data(table, rng.normal(size=n), crosses=[("a", "b"), ("a", "c"), ("b", "c")])
+    for asked in ("all", [("all",)], [("a", "c"), ("all",)]):
+        found = open_data(table, rng.normal(size=n), crosses=asked)
+        assert set(found.feature_names) == set(named.feature_names)

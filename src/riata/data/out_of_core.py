@@ -137,7 +137,8 @@ class OutOfCore(Dataset):
             finally:
                 self._rows.let_go()
         elif order is None:
-            yield from enumerate(ahead(self._first_pass() if self._caching else self._sequential()))
+            chunks = self._first_pass() if self._caching else self._sequential()
+            yield from enumerate(ahead(chunks, giving_way=self.source.single_pass))
         else:
             yield from ahead(self._in_this_order(order))
 
@@ -172,7 +173,8 @@ class OutOfCore(Dataset):
         if not self.source.single_pass:  # a stream may be slow: its rows are used as they come
             batches = rebatch(batches, self.chunk_rows)
         first_row = 0
-        for batch in ahead(batches):  # the next batch is decoded while this one is encoded
+        # the next batch is decoded while this one is encoded
+        for batch in ahead(batches, giving_way=self.source.single_pass):
             yield self._encode(batch, first_row)
             first_row += batch.num_rows
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
 from riata.kernels.svmlight import COLON, NEWLINE, NINE, RETURN, SPACE, TAB, ZERO, read_number
-from riata.kernels.text_hashing import OFFSET, PRIME, _mixed
+from riata.kernels.text_hashing import OFFSET, _mixed, _with_byte
 
 GOOD, NO_BAR, NO_LABEL, NO_NUMBER, LONG_NAMESPACE, NOT_UTF8, NO_TARGET, NO_TRIPLE, A_BASE = range(9)
 LONGEST_NAMESPACE = 100  # bytes: each of its features repeats them
@@ -206,7 +206,7 @@ def _read_features(
         while i < end and not ENDS_NAME[text[i]]:
             c = text[i]
             names[at] = c
-            h = (h ^ np.uint64(c)) * PRIME
+            h = _with_byte(h, c)
             at += uint64(1)
             i += uint64(1)
         last, value = i, 1.0
@@ -217,7 +217,7 @@ def _read_features(
             i = after
         if new_namespace:
             space, space_end, factor, nameless = first, last, value, 0
-            of_space = (h ^ np.uint64(CARET)) * PRIME
+            of_space = _with_byte(h, CARET)
             if last - first > uint64(LONGEST_NAMESPACE):
                 return np.int64(i), nnz, n_bytes, LONG_NAMESPACE
             continue
@@ -228,7 +228,7 @@ def _read_features(
         if first == last:
             behind = _write_number(number, names, np.int64(at))
             for p in range(np.int64(at), behind):
-                h = (h ^ np.uint64(names[p])) * PRIME
+                h = _with_byte(h, names[p])
             n_bytes = behind
         else:
             n_bytes = np.int64(at)
@@ -296,7 +296,7 @@ def _read_triples(
             elif c in (SPACE, TAB, NEWLINE):
                 break
             names[at] = c
-            h = (h ^ np.uint64(c)) * PRIME
+            h = _with_byte(h, c)
             at += uint64(1)
             i += uint64(1)
         if n_colons < 2 or not filled:

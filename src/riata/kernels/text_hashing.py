@@ -16,6 +16,12 @@ BINS, OF_BIN = 64, np.uint64(58)  # by the first 6 bits of a hash
 
 
 @compiled(inline="always")
+def _with_byte(h: np.uint64, c: int) -> np.uint64:
+    """The hash of some bytes and one more; the first is OFFSET."""
+    return (h ^ np.uint64(c)) * PRIME
+
+
+@compiled(inline="always")
 def _mixed(h: np.uint64) -> np.uint64:
     h = (h ^ (h >> SHIFT)) * MIX
     return h ^ (h >> SHIFT)
@@ -36,12 +42,12 @@ def hash_strings(prefix: np.ndarray, text: np.ndarray, offsets: np.ndarray) -> n
     """One hash per string, of the prefix and the string."""
     start = OFFSET
     for c in prefix:
-        start = (start ^ np.uint64(c)) * PRIME
+        start = _with_byte(start, c)
     hashes = np.empty(len(offsets) - 1, dtype=np.uint64)
     for i in range(len(offsets) - 1):
         h = start
         for p in range(offsets[i], offsets[i + 1]):
-            h = (h ^ np.uint64(text[p])) * PRIME
+            h = _with_byte(h, text[p])
         hashes[i] = _mixed(h)
     return hashes
 
@@ -120,7 +126,7 @@ def hash_words(
             if c != 0:
                 if start < 0:
                     start = p
-                h = (h ^ np.uint64(c)) * PRIME
+                h = _with_byte(h, c)
             elif start >= 0:
                 if len(stop) == 0 or _find(stop_table, stop, _mixed(h)) < 0:
                     if n_recent == longest:
@@ -277,7 +283,7 @@ def buckets_of_codes(
         if bucket == UNSEEN:
             h = OFFSET
             for p in range(offsets[c], offsets[c + 1]):
-                h = (h ^ np.uint64(text[p])) * PRIME
+                h = _with_byte(h, text[p])
             h = _mixed(h)
             bucket = np.int32(h >> np.uint64(shift))
             known[c], new[n], hashes[n] = bucket, c, h

@@ -1,14 +1,12 @@
 """One margin: from a dataset and a spec to a fitted linear function. Check, assemble, delegate."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.losses import known_loss
 from riata.objective import Problem, Start, alpha_max, best_slopes, empty_start
 from riata.penalties import ElasticNet
 from riata.solvers.convex.exact import exact
@@ -19,16 +17,13 @@ from riata.training.checks import check_rows, check_spec
 from riata.training.driver import Record, Result, run
 from riata.training.first_fit import with_first_fit
 from riata.training.outputs import coefficient_scale, of_coefficients
+from riata.training.shaping_options import shaping_options
 from riata.training.spec import Spec
 from riata.training.two_stages import FIRST_FITS
 from riata.training.univariate import second_stage, single_fits
 from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
-NOT_SHAPING = {  # options that do not change the fit of one margin, or that have shaped its data or its k already
-    "checkpoint", "every", "resume", "memory", "device", "verbose", "normalize", "class_weight", "threshold",
-    "debias", "select", "cv", "certify_time", "gap", "n_alphas", "alpha_reach", "k_max",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -110,15 +105,6 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
         return None
     every = parse_seconds(spec.every, "every")
     return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping_options(spec), every)
-
-
-def shaping_options(spec: Spec) -> dict[str, Any]:
-    """The options that shape a fit, as plain values."""
-    loss = spec.loss_function
-    options = asdict(replace(spec, penalty=None, cv=None))
-    options |= {"penalty": None if spec.penalty is None else repr(spec.penalty)}
-    options |= {"loss": loss.name if known_loss(loss.name) == loss else repr(loss)}
-    return {name: np.array(value).tolist() for name, value in options.items() if name not in NOT_SHAPING}
 
 
 def describe(fitted: Fit) -> str:

@@ -163,8 +163,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               commands=ANY_DATA),
     Parameter("text", (), Section.COLUMNS, Kind.NAMES, "Columns of free text.", commands=ANY_DATA),
     Parameter("crosses", (), Section.COLUMNS, Kind.CROSSES,
-              "Columns whose levels are features in combination, too; may be repeated.", option="--cross",
-              metavar="COLUMN,COLUMN", commands=ANY_DATA),
+              "Columns whose levels are features in combination, too; all: every pair of columns of levels; may be "
+              "repeated.", option="--cross", metavar="all|COLUMN,COLUMN", commands=ANY_DATA),
     Parameter("interactions", (), Section.COLUMNS, Kind.CROSSES,
               "Columns whose products are features, too: numbers with numbers or with levels; of several all pairs, of "
               "all those of all columns; may be repeated.", option="--interaction", metavar="all|COLUMN,COLUMN",

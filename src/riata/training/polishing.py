@@ -158,8 +158,26 @@ def _whole(second: Course | None, first: Course | None, looked: Looked) -> Cours
     )
 
 
+class Unit(NamedTuple):
+    """What gaps are measured in, and how many passes over the candidates it took to know."""
+
+    size: float
+    passes: float
+
+
+def unit_of(some: Dataset, second: Trained, spec: Spec) -> Unit | None:
+    """That of the fit of the candidates; None where it has no one alpha."""
+    alpha = None if second.course is None else second.course.alphas[0]
+    if alpha is None:
+        return None
+    passes_before = some.passes
+    narrow, seen = _margin(some, second, spec)
+    size = gap_unit(Problem(narrow, seen.loss_function, spec.family.at(alpha), spec.fit_intercept))
+    return Unit(size, some.passes - passes_before)
+
+
 def look_at_rest(
-    rows: Callable[[], Dataset], some: Dataset, second: Trained, spec: Spec, features: np.ndarray, n_features: int
+    rows: Callable[[], Dataset], unit: Unit | None, second: Trained, spec: Spec, features: np.ndarray, n_features: int
 ) -> Looked:
     """What a pass over all features tells of those that are no candidates.
 
@@ -168,10 +186,8 @@ def look_at_rest(
     n_others = n_features - len(features)
     alpha = None if second.course is None else second.course.alphas[0]
     loss = spec.loss_function
-    too_large = SUMS * 8 * n_features > ROOM_FOR_REST * parse_memory(
-        spec.memory if spec.memory is not None else some.memory
-    )
-    if not n_others or alpha is None or loss.kinked or loss.couples_rows or too_large:
+    too_large = SUMS * 8 * n_features > ROOM_FOR_REST * parse_memory(spec.memory)
+    if not n_others or alpha is None or unit is None or loss.kinked or loss.couples_rows or too_large:
         return Looked(Rest(len(features), n_others))
     data, seen = _margin(rows(), second, spec)
     w, b = np.zeros(n_features), float(second.intercept[0])
@@ -184,11 +200,9 @@ def look_at_rest(
     outside = np.ones(n_features, dtype=bool)
     outside[features] = False
     ratios = np.abs(at.by_w[outside]) / np.broadcast_to(penalty.threshold(n_features), n_features)[outside]
-    narrow, passes_before = _margin(some, second, spec)[0], some.passes
-    unit = gap_unit(Problem(narrow, seen.loss_function, spec.family.at(alpha), spec.fit_intercept))
-    gap = max(duality_gap(problem, w, at), 0.0) / unit
+    gap = max(duality_gap(problem, w, at), 0.0) / unit.size
     rest = Rest(len(features), n_others, int(np.sum(ratios > ABOVE)), float(ratios.max()), gap)
-    return Looked(rest, moments, 1.0 + some.passes - passes_before)
+    return Looked(rest, moments, 1.0 + unit.passes)
 
 
 def _margin(data: Dataset, second: Trained, spec: Spec) -> tuple[Dataset, Spec]:

@@ -11,7 +11,6 @@ from riata.data.row_events import Watcher, watching
 from riata.kernels.announce import announcing
 from riata.solvers.registry import SOLVERS
 from riata.training.driver import Record
-from riata.training.fitting import solver_options
 from riata.training.model_events import watching_models
 from riata.training.spec import Spec
 from riata.visible_text import visible
@@ -53,6 +52,8 @@ def _rows_in_a_bar() -> Iterator[None]:
 
 @contextmanager
 def _passes_in_a_bar(label: str, spec: Spec) -> Iterator[PassCallback]:
+    from riata.training.fitting import solver_options  # most of the solvers, which a stream does without
+
     options = solver_options(spec)
     with _bar() as bar:
         name = f"{spec.solver_name} {label}".strip()

@@ -11,7 +11,6 @@ from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import AUTO, USUAL, Binomial, Softmax
 from riata.training.checks import check_spec, check_width
-from riata.training.recoding import numbered_or_recoded
 from riata.training.selection.asked import search_of
 from riata.training.spec import Spec
 
@@ -33,6 +32,8 @@ def _goes_with_softmax(spec: Spec, data: Dataset, n_classes: int) -> bool:
     )
     if n_classes <= 2 or one_margin_each or 0 in weights or spec.learns_online:  # as streams have it, too
         return False
+    from riata.training.recoding import numbered_or_recoded  # most of the solvers, which few classes do without
+
     of_classes = replace(spec, loss=Softmax(n_classes))
     try:
         if search_of(spec) is not None:

@@ -116,7 +116,8 @@ class BucketNames:
             kept = [buckets for buckets, *_ in self._kept]
             self._starts = np.cumsum([0, *map(len, kept)])
             together = np.concatenate([np.zeros(0, np.int32), *kept])
-            self._order = np.argsort(together, kind="stable").astype(np.int32)
+            keys = together.astype(np.uint16) if self.bits <= 16 else together  # which NumPy sorts in linear time
+            self._order = np.argsort(keys, kind="stable").astype(np.int32)
             self._in_order, self._order_version = together[self._order], self.version
         ends = np.array([bucket, bucket + 1], np.int32)  # of another type, all buckets would be cast to it
         first, last = np.searchsorted(self._in_order, ends)

@@ -11,6 +11,7 @@ from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, is_text, one_schema
 from riata.data.formats.tables import flat, flat_batch, flat_schema
 from riata.errors import DataError
+from riata.threads import n_cores
 
 OPTIONS = {
     "pre_buffer": False,
@@ -21,6 +22,7 @@ DICTIONARY_BYTES = 1.2 * 2**20  # of a column in a row group: beyond some 1 MB, 
 SHARED_BYTES = 12  # of a row: with more, hardly any two rows share a string, and a dictionary is one more copy of them
 CODE_BYTES = 2.5  # of a row: a plain string takes 4 and its letters
 GROUPS_THAT_TELL = 16
+STAGES = 3  # threads that rows go through as they come: they are decoded, made features of, and learnt
 MANY_COLUMNS = 1000  # from so many on, a row group is decoded
 AT_ONCE = 250  # columns at a time
 STREAMED_COLUMN, DECODED_COLUMN = 36_000, 14_000  # bytes that a fit takes for each column, whatever it holds
@@ -32,7 +34,7 @@ class Parquet(FileSource):
     def __init__(self, files: Sequence[File], most_bytes: int | None = None) -> None:
         """`most_bytes` limits what rows may take that have to be decoded at once."""
         super().__init__(files)
-        self._most_bytes, self._as_codes = most_bytes, False
+        self._most_bytes, self._as_codes, self._in_threads = most_bytes, False, True
         self._largest_group = 0.0  # bytes of a row group, once it is decoded
         schemas, counts = zip(*(self._footer(file) for file in files), strict=True)
         self.schema = one_schema(files, schemas)
@@ -80,6 +82,9 @@ class Parquet(FileSource):
     def as_codes(self) -> None:
         self._as_codes = True
 
+    def read_beside_others(self) -> None:
+        self._in_threads = n_cores() > STAGES
+
     def _codes(self, file: File, columns: Sequence[str], rows: int) -> list[str]:
         """The columns of strings that are stored as codes: as few levels as a dictionary has room for.
 
@@ -114,7 +119,7 @@ class Parquet(FileSource):
             if len(stored) >= MANY_COLUMNS and self._fits() and not codes:
                 batches = _some_columns_at_a_time(parquet, stored, groups, rows)
             else:
-                batches = parquet.iter_batches(batch_size=rows, columns=stored, row_groups=groups)
+                batches = parquet.iter_batches(rows, groups, stored, use_threads=self._in_threads)
             for batch in batches:
                 self._check(batch.nbytes)
                 yield self._complete(file, flat_batch(validated(batch), stored), columns)

@@ -92,6 +92,9 @@ class SampledNegatives(Source):
     def as_codes(self) -> None:
         self.inner.as_codes()
 
+    def read_beside_others(self) -> None:
+        self.inner.read_beside_others()
+
     def close(self) -> None:
         self.inner.close()
 

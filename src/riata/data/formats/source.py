@@ -61,6 +61,9 @@ class Source(ABC):
     def as_codes(self) -> None:  # noqa: B027 (most have none)
         """Leave strings as codes (dictionary-encoded) where they are stored so; the schema does not tell."""
 
+    def read_beside_others(self) -> None:  # noqa: B027 (most read in one thread anyway)
+        """Read in one thread where all other cores are busy with the rows before."""
+
     def whole_range(self, column: str) -> tuple[int, int] | None:
         """The least and the largest number of a column that is read as floats, if it is whole numbers: reads all rows.
 

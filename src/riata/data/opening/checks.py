@@ -7,7 +7,7 @@ from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.formats.source import TARGET
 from riata.data.offset import Offset
-from riata.data.opening.column_options import as_interactions, pairs_of
+from riata.data.opening.column_options import ALL_PAIRS, as_crosses, as_interactions, pairs_of
 from riata.data.positive_class import with_positive_last
 from riata.data.row_marks import ROLES
 from riata.data.survival import event_and_value
@@ -109,7 +109,7 @@ _OF_TARGET: dict[str, Callable[[Any, Target], bool]] = {
 _OF_COLUMNS: dict[str, Callable[[Any, Encoding], bool]] = {
     "drop": lambda value, encoding: set().union(*_columns_of(encoding)).isdisjoint(value),
     "features": lambda value, encoding: set().union(*_columns_of(encoding)) == set(value),
-    "crosses": lambda value, encoding: set(map(tuple, value)) <= _columns_of(encoding, "cross"),
+    "crosses": lambda value, encoding: {*as_crosses(value)} - {*ALL_PAIRS} <= _columns_of(encoding, "cross"),
     "interactions": _has_pairs,
     "categorical": lambda value, encoding: {(name,) for name in value} <= _columns_of(encoding, *CATEGORIES),
     "text": lambda value, encoding: {(name,) for name in value} <= _columns_of(encoding, *TEXTS),

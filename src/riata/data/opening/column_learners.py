@@ -16,7 +16,7 @@ from riata.data.columns.products import ProductLearner
 from riata.data.columns.texts import TextLearner, look_like_prose
 from riata.data.formats.filesource import is_text
 from riata.data.formats.source import Source
-from riata.data.opening.column_options import ALL_PAIRS, ColumnOptions, feature_columns, pairs_of
+from riata.data.opening.column_options import ALL_PAIRS, ColumnOptions, feature_columns, named_crosses, pairs_of
 from riata.errors import DataError
 
 MOST_LEVELS_OF_FIRST_ROWS = 1000  # of a stream: a column with more of them is hashed
@@ -44,7 +44,7 @@ class ColumnLearners:
                     self.left_out[name] = f"is {batch.column(name).type}, which is no feature"
                 else:
                     yield (name,), learner
-        for cross in self.options.crosses:
+        for cross in self._crossed(known):
             yield cross, self._cross(cross, batch)
         for pair in self._interacting(known):
             yield pair, self._interaction(pair, known, batch)
@@ -80,16 +80,24 @@ class ColumnLearners:
         numeric = tuple(is_number(batch.column(name).type) for name in cross)
         return CrossLearner(cross, numeric, self._categories(CROSSED.join(cross)))
 
+    def _crossed(self, known: Mapping[str, Learner | None]) -> list[tuple[str, ...]]:
+        """The columns whose levels are crossed; the learners of single columns are known."""
+        named = named_crosses(self.options)
+        if len(named) == len(self.options.crosses):
+            return named
+        levels = [name for name, one in known.items() if isinstance(one, CategoryLearner | LevelsLearner)]
+        pairs = [pair for pair in pairs_of([levels]) if not any(set(pair) == set(cross) for cross in named)]
+        _check_pairs(len(pairs), "be crossed")
+        return [*named, *pairs]
+
     def _interacting(self, known: Mapping[str, Learner | None]) -> list[tuple[str, str]]:
         """The pairs of columns whose interactions are features; the learners of single columns are known."""
         several: list[Sequence[str]] = [one for one in self.options.interactions if one not in ALL_PAIRS]
         if self.all_pairs:
             several.append([name for name, one in known.items() if isinstance(one, NumberLearner | CategoryLearner)])
         pairs = pairs_of(several)
-        if self.all_pairs and len(pairs) > MOST_PAIRS:
-            raise DataError(
-                f"there are {len(pairs):,} pairs of columns, more than {MOST_PAIRS:,}: name those that may interact"
-            )
+        if self.all_pairs:
+            _check_pairs(len(pairs), "interact")
         return [pair for pair in pairs if not any(set(pair) == set(cross) for cross in self.options.crosses)]
 
     @property
@@ -176,3 +184,9 @@ def is_number(kind: pa.DataType) -> bool:
     """Whether values are numbers, durations or booleans; a column of nulls counts as numbers."""
     tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_duration)
     return bool(pa.types.is_null(kind)) or any(test(kind) for test in tests)
+
+
+def _check_pairs(n_pairs: int, what: str) -> None:
+    """Refuse more pairs of columns than anybody would look at."""
+    if n_pairs > MOST_PAIRS:
+        raise DataError(f"there are {n_pairs:,} pairs of columns, more than {MOST_PAIRS:,}: name those that may {what}")

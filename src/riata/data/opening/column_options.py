@@ -117,18 +117,18 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
         *options.categorical,
         *options.text,
     ]
-    named += [name for some in (*options.crosses, *named_interactions(options)) for name in some]
+    named += [name for some in (*named_crosses(options), *named_interactions(options)) for name in some]
     there = {*schema.names, *(name for name in options.drop if fields_of(name, schema.names))}
     for name in named:
         if name is not None and name not in there:
             raise DataError(no_column(name, schema.names))
-    for some, what in (*((one, "a cross") for one in options.crosses),
+    for some, what in (*((one, "a cross") for one in named_crosses(options)),
                        *((one, "an interaction") for one in named_interactions(options))):  # fmt: skip
         if known := {role: name for role, name in options.roles.items() if name in some}:
             role, name = known.popitem()
             raise DataError(f"{name!r} is the {role}, which cannot be part of {what}")
     for pair in pairs_of(named_interactions(options)):
-        if any(set(pair) == set(cross) for cross in options.crosses):
+        if any(set(pair) == set(cross) for cross in named_crosses(options)):
             raise OptionError(f"{pair[0]!r} and {pair[1]!r} are in crosses and in interactions: leave one of them out")
     for role in ("event", "trials", "offset", "exposure"):
         if options.roles.get(role) in options.targets:
@@ -188,7 +188,7 @@ def columns_read(source: Source, options: ColumnOptions) -> list[str]:
     """The columns that the first pass reads, without repetition."""
     roles = list(options.roles.values())
     roles += options.marks.values()  # read later, from what a stream has stored by then
-    crossed = [name for some in (*options.crosses, *named_interactions(options)) for name in some]
+    crossed = [name for some in (*named_crosses(options), *named_interactions(options)) for name in some]
     return list(dict.fromkeys(feature_columns(source, options) + crossed + roles))
 
 
@@ -197,12 +197,20 @@ def as_names(columns: Sequence[Any]) -> tuple[str, ...]:
     return tuple(map(str, columns))
 
 
-def as_crosses(crosses: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Each cross as the names of its columns, at least two."""
-    for cross in crosses:
-        if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):
-            raise OptionError(f"a cross is of two columns or more, such as ('carrier', 'dest'), not {cross!r}")
-    return tuple(as_names(cross) for cross in crosses)
+def as_crosses(crosses: Any) -> tuple[tuple[str, ...], ...]:
+    """Each cross as the names of its columns, at least two; "all" is all pairs of columns of levels."""
+    given = [[crosses]] if isinstance(crosses, str) else crosses
+    for cross in given:
+        if isinstance(cross, str) or (tuple(cross) not in ALL_PAIRS and not 2 <= len(set(cross)) == len(cross)):
+            raise OptionError(
+                f"a cross is of two columns or more, such as ('carrier', 'dest'), or 'all', not {cross!r}"
+            )
+    return tuple(as_names(cross) for cross in given)
+
+
+def named_crosses(options: ColumnOptions) -> list[tuple[str, ...]]:
+    """The crosses whose columns are named: not those of all pairs."""
+    return [one for one in options.crosses if one not in ALL_PAIRS]
 
 
 def as_interactions(interactions: Any) -> tuple[tuple[str, ...], ...]:

@@ -106,8 +106,9 @@ def open_data(
         Which columns become features: all without another role by default, without those in `drop`.
     categorical, text : sequences of columns
         Columns whose values are levels, even if they are numbers, and columns of free text.
-    crosses : sequence of sequences of columns
-        Columns whose levels are also features in combination, such as ("carrier", "dest").
+    crosses : sequence of sequences of columns, or "all"
+        Columns whose levels are also features in combination, such as ("carrier", "dest"); "all" is every pair of
+        columns of levels.
     interactions : sequence of sequences of columns, or "all"
         Columns whose products are features, too, such as ("price", "size"): of two numbers, of a number with each level
         of the other, and combinations of levels. Of more than two columns, and of "all", these are all pairs.

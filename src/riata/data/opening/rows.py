@@ -168,6 +168,7 @@ def _kept_or_streamed(rows: Source, roles: Mapping[str, Any], asked: Asked) -> t
         columns = columns_read(rows, options)
         options = replace(options, drop=())  # they are not read at all
     rows.judge_by(columns)
+    rows.read_beside_others()
     return UnstoredStream(rows, first_rows(rows, asked.memory), columns), options
 
 
