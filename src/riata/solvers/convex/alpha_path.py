@@ -19,6 +19,8 @@ from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
 from riata.solvers.convex.anchored_columns import AnchoredColumns
+from riata.solvers.convex.covariance_path import covariances_of, told_models
+from riata.solvers.convex.covariances import Covariances
 from riata.solvers.convex.curvature import NOTHING, Point
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
@@ -47,6 +49,7 @@ from riata.threads import one_blas_thread
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
 LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
 MAX_ROUNDS = 30
+CONFIRMED = 0.1  # of the gap that is asked for: by how much the loss may differ from what products told
 ENOUGH = 0.3  # of the gap that is asked for
 
 
@@ -126,16 +129,23 @@ def alpha_path(
     if problem.loss.kinked:
         yield from _by_smoothing(problem, state, at, penalties[at_start:], options)
         return
-    size = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK
-    for i in range(at_start, len(alphas), size):
+    size, i = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK, at_start
+    covariances = covariances_of(problem, options.memory) if options.judge.has_gap else None
+    while i < len(alphas):
         problems = [replace(problem, penalty=penalty) for penalty in penalties[i : i + size]]
-        with one_blas_thread() if len(state.features) < MANY_COORDINATES else nullcontext():  # once, not step by step
-            points = _solve_block(problems, alphas[i : i + size], state, at, way, options)
+        points = None
+        if covariances is not None:
+            points = _told_points(covariances, problem, alphas[i:], penalties[i:], state, at, options)
+        if points is None:
+            covariances = None
+            with one_blas_thread() if len(state.features) < MANY_COORDINATES else nullcontext():  # once, not step by step
+                points = _solve_block(problems, alphas[i : i + size], state, at, way, options)
         yield from [point.model() for point in points]
         last = points[-1]
         assert last.at is not None
         state.w, state.b, at = last.w, last.b, last.at
         way = [way[-1], *(Passed(alphas[i + j], point.w, point.b) for j, point in enumerate(points))][-2:]
+        i += len(points)
 
 
 def _by_smoothing(
@@ -150,6 +160,45 @@ def _by_smoothing(
                 break
         at = found.at
         yield AlphaModel(state.w, state.b, at.loss, found.gap / options.unit)
+
+
+class _ToldPoint(NamedTuple):
+    """The model of an alpha as products tell it; the last of some with the pass that confirmed them."""
+
+    w: np.ndarray
+    b: float
+    loss: float
+    gap: float
+    at: FirstOrder | None = None
+
+    def model(self) -> AlphaModel:
+        return AlphaModel(self.w, self.b, self.loss, self.gap)
+
+
+def _told_points(
+    covariances: Covariances,
+    problem: Problem,
+    alphas: np.ndarray,
+    penalties: Sequence[Penalty],
+    state: WorkingSetState,
+    at: FirstOrder,
+    options: PathOptions,
+) -> list[_ToldPoint] | None:
+    """Models of some of the next alphas by products of columns, if a pass at the last confirms what they tell."""
+    asked = options.tol * options.unit
+    first = replace(problem, penalty=penalties[0])
+    told = told_models(covariances, first, alphas, (state.w, state.b), at, options.tol, options.unit)
+    if told is None:
+        return None
+    points = [_ToldPoint(w, float(b), float(loss), float(gap) / options.unit) for w, b, loss, gap in zip(*told)]
+    last = PathPoint(replace(problem, penalty=penalties[len(points) - 1]), points[-1].w, points[-1].b)
+    _read_points([last], None)
+    assert last.at is not None
+    gap = options.judge.shortfall(last.problem, last.w, last.at)
+    if not (gap <= asked and abs(last.at.loss - points[-1].loss) <= CONFIRMED * asked):
+        return None
+    points[-1] = _ToldPoint(last.w, last.b, last.at.loss, gap / options.unit, last.at)
+    return points
 
 
 def _solve_block(

@@ -1,0 +1,162 @@
+"""A path of squared losses by products of columns: between two passes, models of many alphas that need no row.
+
+With the products of the columns that are in a model, the slopes of all features, the loss and the duality gap follow
+from those at another point, and one compiled loop goes along the alphas (`kernels.covariance_path`), as the covariance
+updates of glmnet do (Friedman, Hastie & Tibshirani, 2010). Where columns are so correlated that its sweeps do not
+suffice, Newton steps on the same products find the model (`quadratic`).
+
+After some work a pass is to confirm the last model, from which the next ones are told, so that rounding does not add up.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.data.in_memory import InMemory
+from riata.kernels.covariance_path import AT_ITS_END, OTHERS_PULLED, Limits, Models, Origin, Place, follow_alphas
+from riata.matrices.dense import MOST_DEVIATIONS
+from riata.objective import FirstOrder, Problem, at_best_intercept
+from riata.penalties import ElasticNet, Strengths
+from riata.solvers.convex.columns import FASTER
+from riata.solvers.convex.covariances import Covariances
+from riata.solvers.convex.curvature import Point
+from riata.solvers.convex.quadratic import minimise_quadratic
+from riata.solvers.convex.working_set import NO_EFFECT, STEP_PRECISION
+from riata.threads import one_blas_thread
+
+PASSES = 2.0  # as much work as so many of them take is done between two
+MIN_JOINING, SHARE_JOINING = 16, 0.5  # columns whose products are made at a time: so many, or this share of the known
+SOON = 4  # alphas: columns that may be pulled by then join, too, by the strong rule (Tibshirani et al., 2012),
+LEAST_PULL = 0.7  # if they are pulled by this share of their threshold
+TRIES = 3  # of Newton steps, or of columns that join, at one alpha
+NEWTON_SHARE = 0.3  # of the gap that is asked for
+
+
+class Told(NamedTuple):
+    """Models of some alphas, one in each row, by what products tell."""
+
+    coefs: np.ndarray
+    intercepts: np.ndarray
+    losses: np.ndarray
+    gaps: np.ndarray
+
+
+def covariances_of(problem: Problem, memory: int | None) -> Covariances | None:
+    """What can tell the models of a path; None where products cannot, or would be less exact than passes are."""
+    data, loss = problem.data, problem.loss
+    if not (loss.quadratic and loss.n_outputs == 1 and isinstance(problem.penalty, ElasticNet)):
+        return None
+    if not isinstance(data, InMemory) or data.chunk.X.sparse or data.chunk.X.few:
+        return None
+    if np.any(np.abs(data.moments.mean) > MOST_DEVIATIONS * data.moments.scale):
+        return None
+    return Covariances(data, problem.fit_intercept, memory)
+
+
+def told_models(
+    covariances: Covariances,
+    problem: Problem,
+    alphas: np.ndarray,
+    here: Point,
+    at: FirstOrder,
+    tol: float,
+    unit: float,
+) -> Told | None:
+    """Models of the first of these alphas, from the point at which slopes were read: as many as are worth a pass.
+
+    The problem is that of the first alpha; their gaps are to be within `tol`, in this unit. None, if none was found.
+    """
+    w, b = here
+    centred = problem.fit_intercept
+    origin = Origin(w, at_best_intercept(problem, at), float(at.loss - (0.5 * at.by_b**2 if centred else 0.0)))
+    shares = alphas / alphas[0] if alphas[0] > 0.0 else np.ones(len(alphas))
+    run = _Run(covariances, Strengths(*map(np.array, problem.strengths)), origin, shares)
+    limits = Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), PASSES * problem.data.n_rows * len(w))
+    with one_blas_thread():
+        n = run.follow(limits)
+    if n == 0:
+        return None
+    coefs = np.zeros((n, len(w)))
+    coefs[:, covariances.features] = run.models.v[:n]
+    moved = (coefs[:, covariances.features] - w[covariances.features]) @ covariances.mean[covariances.features]
+    intercepts = b - at.by_b - moved if centred else np.full(n, b)
+    return Told(coefs, intercepts, run.models.losses[:n], run.models.gaps[:n])
+
+
+class _Run:
+    """Along alphas, which are shares of the first, from an origin."""
+
+    def __init__(self, covariances: Covariances, strengths: Strengths, origin: Origin, shares: np.ndarray) -> None:
+        self.covariances, self.strengths, self.origin = covariances, strengths, origin
+        n = len(shares)
+        self.v = origin.v[covariances.features]
+        self.models = Models(shares, np.zeros((n, len(self.v))), np.empty(n), np.empty(n))
+
+    def follow(self, limits: Limits) -> int:
+        """Make models until they have taken the work, or get too difficult: how many."""
+        missing = np.setdiff1d(np.flatnonzero(self.origin.v), self.covariances.features)
+        if len(missing) and not self._learn(missing):
+            return 0
+        if not self._join(self.origin.slopes, 0):
+            return 0
+        i, tries = 0, 0
+        while True:
+            known, place = self.covariances.known, self._place()
+            W = known.features
+            origin = self.origin._replace(v=self.origin.v[W])
+            end, why, worked = follow_alphas(
+                known, self.strengths, self.strengths.of(W), origin, place, self.models, i, True, limits
+            )
+            tries = tries + 1 if end == i else 0
+            i, self.v, limits = end, place.v, _less(limits, worked)
+            import os
+            if os.environ.get("DBG"): print(end, why, tries, len(W), limits.work)
+            if why == AT_ITS_END or limits.work <= 0.0 or tries > TRIES:
+                return i
+            if why == OTHERS_PULLED:
+                if not self._join(place.all_slopes, i):
+                    return i
+            else:
+                self.v = self._newton_minimum(place, limits.gap)
+                limits = _less(limits, len(W) ** 3 / FASTER)
+
+    def _place(self) -> Place:
+        d, m, W = len(self.origin.v), len(self.v), self.covariances.features
+        _, _, lower, upper = self.strengths
+        here = Strengths(np.empty(m), np.empty(m), lower[W], upper[W])
+        everywhere = Strengths(np.empty(d), np.empty(d), lower, upper)
+        return Place(self.v, np.empty(m), here, np.zeros(d), np.empty(d), everywhere, np.zeros(d))
+
+    def _join(self, slopes: np.ndarray, i: int) -> bool:
+        """Learn the columns that are pulled most at these slopes, if any is pulled, or may be soon; whether it went."""
+        shares, (l1, _, lower, upper), learnt = self.models.shares, self.strengths, self.covariances.features
+        pull, soon = np.abs(slopes), shares[min(i + SOON, len(shares) - 1)]
+        pull[np.where(slopes < 0.0, upper, lower) == 0.0] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            urgency = np.where(pull > 0.0, pull / l1, 0.0)
+        urgency[learnt] = 0.0
+        if urgency.max(initial=0.0) <= max(2.0 * soon - shares[i], LEAST_PULL * shares[i]):
+            return True
+        room = min(max(MIN_JOINING, int(SHARE_JOINING * len(self.v))), np.count_nonzero(urgency))
+        return self._learn(np.argpartition(-urgency, room - 1)[:room])
+
+    def _learn(self, new: np.ndarray) -> bool:
+        if not self.covariances.learn(new):
+            return False
+        self.v = np.concatenate([self.v, self.origin.v[new]])
+        self.models = self.models._replace(v=np.hstack([self.models.v, np.zeros((len(self.models.v), len(new)))]))
+        return True
+
+    def _newton_minimum(self, place: Place, gap: float) -> np.ndarray:
+        """Over the known columns, from the place."""
+        l1, l2, lower, upper = place.strengths
+        H = self.covariances.known.among
+        if l2.any():
+            H = H.copy()
+            H.ravel()[:: len(l2) + 1] += l2
+        slope = place.slopes + l2 * place.v
+        return minimise_quadratic(H, slope, l1, lower, upper, place.v, STEP_PRECISION, NEWTON_SHARE * gap)
+
+
+def _less(limits: Limits, work: float) -> Limits:
+    return limits._replace(work=limits.work - work)
