@@ -13,6 +13,7 @@ from riata.kernels.certificate import cost_of_bounded, slope_checks
 from riata.kernels.compiled import compiled, uint64
 from riata.kernels.quadratic import best_value
 from riata.kernels.rows import FAST
+from riata.kernels.strengths import Strengths
 
 AT_ITS_END, OTHERS_PULLED, SLOW = 0, 1, 2  # why it ended
 SWEEPS = 10  # along columns that are in the model, between two along all that are known
@@ -20,15 +21,6 @@ ROUNDS = 8  # of such sweeps: where they are not enough, columns are correlated
 LITTLE = 0.1  # of what the first of some sweeps gained: there is more to gain elsewhere
 INNER, TIGHTER = 0.5, 0.2  # of the gap that is asked for, over the known columns, before all slopes are made; and after
 FREE_REACH, FEASIBLE = 10.0, 1.0 - 1e-14  # as in `objective.certificate`
-
-
-class Strengths(NamedTuple):
-    """A penalty's, for all features or those that are known."""
-
-    l1: np.ndarray
-    l2: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
 
 
 class Known(NamedTuple):
@@ -61,7 +53,7 @@ class Place(NamedTuple):
 
 
 class Models(NamedTuple):
-    """What was found for each alpha, which are shares of the first: coefficients of the known columns, loss, and gap."""
+    """What was found for each alpha, which is a share of the first: coefficients of the known columns, loss and gap."""
 
     shares: np.ndarray
     v: np.ndarray
@@ -163,9 +155,7 @@ def _add(factor: float, row: np.ndarray, total: np.ndarray) -> None:
 
 
 @compiled(nogil=True)
-def _slopes_from(
-    origin: Origin, features: np.ndarray, among: np.ndarray, v: np.ndarray, slopes: np.ndarray
-) -> float:
+def _slopes_from(origin: Origin, features: np.ndarray, among: np.ndarray, v: np.ndarray, slopes: np.ndarray) -> float:
     """Those of the known columns; returns the work."""
     m, moved = v.shape[0], 0
     for p in range(m):

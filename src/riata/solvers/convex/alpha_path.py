@@ -11,7 +11,7 @@ guesses are good enough, and each starts further along the way of the last two.
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
 from riata.solvers.convex.anchored_columns import AnchoredColumns
-from riata.solvers.convex.covariance_path import covariances_of, told_models
-from riata.solvers.convex.covariances import Covariances
 from riata.solvers.convex.curvature import NOTHING, Point
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
+from riata.solvers.convex.models_ahead import ModelsAhead
 from riata.solvers.convex.quadratic import MANY_COORDINATES
 from riata.solvers.convex.restricted import sum_rounding
 from riata.solvers.convex.smoothing import Stage, first_width, minima
+from riata.solvers.convex.told import AlphaModel, Passed, PathOptions
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -49,40 +49,6 @@ from riata.threads import one_blas_thread
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
 LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
 MAX_ROUNDS = 30
-CONFIRMED = 0.1  # of the gap that is asked for: by how much the loss may differ from what products told
-ENOUGH = 0.3  # of the gap that is asked for
-
-
-@dataclass
-class PathOptions:
-    """What all models of a path share: how they are measured, the precision asked for, and the memory budget."""
-
-    judge: Judge
-    unit: float  # of gaps
-    tol: float  # the largest gap, in that unit; that of further models may be changed on the way
-    memory: int | None  # bytes
-
-    @property
-    def enough(self) -> float:
-        """The gap up to which a model is solved, before a pass certifies it: less would be work for nothing."""
-        return ENOUGH * self.tol * self.unit if self.judge.has_gap else 0.0
-
-
-class AlphaModel(NamedTuple):
-    """The model of one alpha: no more than that is kept of it, for slopes are as long as the model."""
-
-    w: np.ndarray
-    b: Any  # a number, or one for each output
-    loss: float  # the mean loss, without the penalty
-    gap: float
-
-
-class Passed(NamedTuple):
-    """A minimum that the path came by."""
-
-    alpha: float
-    w: np.ndarray
-    b: Any
 
 
 @dataclass
@@ -100,10 +66,15 @@ class PathPoint:
     gap: float = np.inf
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
 
+    @property
+    def read_at(self) -> FirstOrder:
+        """What the last pass told."""
+        assert self.at is not None
+        return self.at
+
     def model(self) -> AlphaModel:
         """As it was at the last pass."""
-        assert self.at is not None
-        return AlphaModel(self.w, self.b, self.at.loss, self.gap)
+        return AlphaModel(self.w, self.b, self.read_at.loss, self.gap)
 
 
 def alpha_path(
@@ -130,22 +101,22 @@ def alpha_path(
         yield from _by_smoothing(problem, state, at, penalties[at_start:], options)
         return
     size, i = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK, at_start
-    covariances = covariances_of(problem, options.memory) if options.judge.has_gap else None
+    ahead = None
+    if options.judge.has_gap and i < len(alphas):
+        ahead = ModelsAhead.of(replace(problem, penalty=penalties[i]), options.memory)
     while i < len(alphas):
         problems = [replace(problem, penalty=penalty) for penalty in penalties[i : i + size]]
-        points = None
-        if covariances is not None:
-            points = _told_points(covariances, problem, alphas[i:], penalties[i:], state, at, options)
-        if points is None:
-            covariances = None
-            with one_blas_thread() if len(state.features) < MANY_COORDINATES else nullcontext():  # once, not step by step
+        told = None if ahead is None else ahead.told(problems[0], penalties[i:], alphas[i:], way, at, options)
+        if told is not None:
+            models, at = told
+        else:
+            with one_blas_thread() if len(state.features) < MANY_COORDINATES else nullcontext():  # once, not by step
                 points = _solve_block(problems, alphas[i : i + size], state, at, way, options)
-        yield from [point.model() for point in points]
-        last = points[-1]
-        assert last.at is not None
-        state.w, state.b, at = last.w, last.b, last.at
-        way = [way[-1], *(Passed(alphas[i + j], point.w, point.b) for j, point in enumerate(points))][-2:]
-        i += len(points)
+            models, at = [point.model() for point in points], points[-1].read_at
+        yield from models
+        state.w, state.b = models[-1].w, models[-1].b
+        way = [way[-1], *(Passed(alphas[i + j], model.w, model.b) for j, model in enumerate(models))][-2:]
+        i += len(models)
 
 
 def _by_smoothing(
@@ -160,45 +131,6 @@ def _by_smoothing(
                 break
         at = found.at
         yield AlphaModel(state.w, state.b, at.loss, found.gap / options.unit)
-
-
-class _ToldPoint(NamedTuple):
-    """The model of an alpha as products tell it; the last of some with the pass that confirmed them."""
-
-    w: np.ndarray
-    b: float
-    loss: float
-    gap: float
-    at: FirstOrder | None = None
-
-    def model(self) -> AlphaModel:
-        return AlphaModel(self.w, self.b, self.loss, self.gap)
-
-
-def _told_points(
-    covariances: Covariances,
-    problem: Problem,
-    alphas: np.ndarray,
-    penalties: Sequence[Penalty],
-    state: WorkingSetState,
-    at: FirstOrder,
-    options: PathOptions,
-) -> list[_ToldPoint] | None:
-    """Models of some of the next alphas by products of columns, if a pass at the last confirms what they tell."""
-    asked = options.tol * options.unit
-    first = replace(problem, penalty=penalties[0])
-    told = told_models(covariances, first, alphas, (state.w, state.b), at, options.tol, options.unit)
-    if told is None:
-        return None
-    points = [_ToldPoint(w, float(b), float(loss), float(gap) / options.unit) for w, b, loss, gap in zip(*told)]
-    last = PathPoint(replace(problem, penalty=penalties[len(points) - 1]), points[-1].w, points[-1].b)
-    _read_points([last], None)
-    assert last.at is not None
-    gap = options.judge.shortfall(last.problem, last.w, last.at)
-    if not (gap <= asked and abs(last.at.loss - points[-1].loss) <= CONFIRMED * asked):
-        return None
-    points[-1] = _ToldPoint(last.w, last.b, last.at.loss, gap / options.unit, last.at)
-    return points
 
 
 def _solve_block(

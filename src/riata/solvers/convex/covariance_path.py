@@ -5,22 +5,21 @@ from those at another point, and one compiled loop goes along the alphas (`kerne
 updates of glmnet do (Friedman, Hastie & Tibshirani, 2010). Where columns are so correlated that its sweeps do not
 suffice, Newton steps on the same products find the model (`quadratic`).
 
-After some work a pass is to confirm the last model, from which the next ones are told, so that rounding does not add up.
+After some work a pass confirms the last model, from which the next ones are told: rounding does not add up.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.kernels.covariance_path import AT_ITS_END, OTHERS_PULLED, Limits, Models, Origin, Place, follow_alphas
+from riata.kernels.strengths import Strengths
 from riata.matrices.dense import MOST_DEVIATIONS
 from riata.objective import FirstOrder, Problem, at_best_intercept
-from riata.penalties import ElasticNet, Strengths
+from riata.penalties import ElasticNet
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.covariances import Covariances
-from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.quadratic import minimise_quadratic
+from riata.solvers.convex.told import Passed, Told
 from riata.solvers.convex.working_set import NO_EFFECT, STEP_PRECISION
 from riata.threads import one_blas_thread
 
@@ -32,55 +31,43 @@ TRIES = 3  # of Newton steps, or of columns that join, at one alpha
 NEWTON_SHARE = 0.3  # of the gap that is asked for
 
 
-class Told(NamedTuple):
-    """Models of some alphas, one in each row, by what products tell."""
-
-    coefs: np.ndarray
-    intercepts: np.ndarray
-    losses: np.ndarray
-    gaps: np.ndarray
-
-
-def covariances_of(problem: Problem, memory: int | None) -> Covariances | None:
+def covariance_path(problem: Problem, memory: int | None) -> "CovariancePath | None":
     """What can tell the models of a path; None where products cannot, or would be less exact than passes are."""
     data, loss = problem.data, problem.loss
     if not (loss.quadratic and loss.n_outputs == 1 and isinstance(problem.penalty, ElasticNet)):
         return None
-    if not isinstance(data, InMemory) or data.chunk.X.sparse or data.chunk.X.few:
+    if not isinstance(data, InMemory) or data.chunk.X.sparse:
         return None
     if np.any(np.abs(data.moments.mean) > MOST_DEVIATIONS * data.moments.scale):
         return None
-    return Covariances(data, problem.fit_intercept, memory)
+    return CovariancePath(Covariances(data, problem.fit_intercept, memory))
 
 
-def told_models(
-    covariances: Covariances,
-    problem: Problem,
-    alphas: np.ndarray,
-    here: Point,
-    at: FirstOrder,
-    tol: float,
-    unit: float,
-) -> Told | None:
-    """Models of the first of these alphas, from the point at which slopes were read: as many as are worth a pass.
+class CovariancePath:
+    """Tells models by products of columns."""
 
-    The problem is that of the first alpha; their gaps are to be within `tol`, in this unit. None, if none was found.
-    """
-    w, b = here
-    centred = problem.fit_intercept
-    origin = Origin(w, at_best_intercept(problem, at), float(at.loss - (0.5 * at.by_b**2 if centred else 0.0)))
-    shares = alphas / alphas[0] if alphas[0] > 0.0 else np.ones(len(alphas))
-    run = _Run(covariances, Strengths(*map(np.array, problem.strengths)), origin, shares)
-    limits = Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), PASSES * problem.data.n_rows * len(w))
-    with one_blas_thread():
-        n = run.follow(limits)
-    if n == 0:
-        return None
-    coefs = np.zeros((n, len(w)))
-    coefs[:, covariances.features] = run.models.v[:n]
-    moved = (coefs[:, covariances.features] - w[covariances.features]) @ covariances.mean[covariances.features]
-    intercepts = b - at.by_b - moved if centred else np.full(n, b)
-    return Told(coefs, intercepts, run.models.losses[:n], run.models.gaps[:n])
+    def __init__(self, covariances: Covariances) -> None:
+        self._covariances = covariances
+
+    def told(
+        self, problem: Problem, alphas: np.ndarray, way: list[Passed], at: FirstOrder, tol: float, unit: float
+    ) -> Told | None:
+        """As `Teller` says."""
+        _, w, b = way[-1]
+        centred = problem.fit_intercept
+        origin = Origin(w, at_best_intercept(problem, at), float(at.loss - (0.5 * at.by_b**2 if centred else 0.0)))
+        shares = alphas / alphas[0] if alphas[0] > 0.0 else np.ones(len(alphas))
+        run = _Run(self._covariances, Strengths(*map(np.array, problem.strengths)), origin, shares)
+        work = PASSES * problem.data.n_rows * len(w)
+        with one_blas_thread():
+            n = run.follow(Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), work))
+        if n == 0:
+            return None
+        W, v = self._covariances.features, run.models.v[:n]
+        coefs = np.zeros((n, len(w)))
+        coefs[:, W] = v
+        intercepts = b - at.by_b - (v - w[W]) @ self._covariances.mean[W] if centred else np.full(n, b)
+        return Told(coefs, intercepts, run.models.losses[:n], run.models.gaps[:n])
 
 
 class _Run:
@@ -99,18 +86,17 @@ class _Run:
             return 0
         if not self._join(self.origin.slopes, 0):
             return 0
-        i, tries = 0, 0
+        i, tries = 0, 0  # the next model
         while True:
             known, place = self.covariances.known, self._place()
             W = known.features
             origin = self.origin._replace(v=self.origin.v[W])
+            of_known = Strengths(*(of_each[W] for of_each in self.strengths))
             end, why, worked = follow_alphas(
-                known, self.strengths, self.strengths.of(W), origin, place, self.models, i, True, limits
+                known, self.strengths, of_known, origin, place, self.models, i, True, limits
             )
             tries = tries + 1 if end == i else 0
-            i, self.v, limits = end, place.v, _less(limits, worked)
-            import os
-            if os.environ.get("DBG"): print(end, why, tries, len(W), limits.work)
+            i, self.v, limits = int(end), place.v, _less(limits, worked)
             if why == AT_ITS_END or limits.work <= 0.0 or tries > TRIES:
                 return i
             if why == OTHERS_PULLED:
@@ -137,7 +123,7 @@ class _Run:
         urgency[learnt] = 0.0
         if urgency.max(initial=0.0) <= max(2.0 * soon - shares[i], LEAST_PULL * shares[i]):
             return True
-        room = min(max(MIN_JOINING, int(SHARE_JOINING * len(self.v))), np.count_nonzero(urgency))
+        room = min(max(MIN_JOINING, int(SHARE_JOINING * len(self.v))), int(np.count_nonzero(urgency)))
         return self._learn(np.argpartition(-urgency, room - 1)[:room])
 
     def _learn(self, new: np.ndarray) -> bool:

@@ -1,4 +1,4 @@
-"""Products of columns with all columns, about their means where there is an intercept: made once, as they are needed."""
+"""Products of columns with all columns, about their means where there is an intercept: each is made once."""
 
 import numpy as np
 
