@@ -24,10 +24,11 @@ from riata.solvers.convex.working_set import NO_EFFECT, STEP_PRECISION
 from riata.threads import one_blas_thread
 
 PASSES = 2.0  # as much work as so many of them take is done between two
+LEAST_WORK = 4e6  # products of two numbers: what goes with a pass costs little beside that
 MIN_JOINING, SHARE_JOINING = 16, 0.5  # columns whose products are made at a time: so many, or this share of the known
 SOON = 4  # alphas: columns that may be pulled by then join, too, by the strong rule (Tibshirani et al., 2012),
 LEAST_PULL = 0.7  # if they are pulled by this share of their threshold
-TRIES = 3  # of Newton steps, or of columns that join, at one alpha
+TRIES = 10  # of Newton steps, or of columns that join, at one alpha
 NEWTON_SHARE = 0.3  # of the gap that is asked for
 
 
@@ -58,7 +59,7 @@ class CovariancePath:
         origin = Origin(w, at_best_intercept(problem, at), float(at.loss - (0.5 * at.by_b**2 if centred else 0.0)))
         shares = alphas / alphas[0] if alphas[0] > 0.0 else np.ones(len(alphas))
         run = _Run(self._covariances, Strengths(*map(np.array, problem.strengths)), origin, shares)
-        work = PASSES * problem.data.n_rows * len(w)
+        work = max(PASSES * problem.data.n_rows * len(w), LEAST_WORK)
         with one_blas_thread():
             n = run.follow(Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), work))
         if n == 0:
@@ -97,7 +98,7 @@ class _Run:
             )
             tries = tries + 1 if end == i else 0
             i, self.v, limits = int(end), place.v, _less(limits, worked)
-            if why == AT_ITS_END or limits.work <= 0.0 or tries > TRIES:
+            if why == AT_ITS_END or (i > 0 and limits.work <= 0.0) or tries > TRIES:
                 return i
             if why == OTHERS_PULLED:
                 if not self._join(place.all_slopes, i):
