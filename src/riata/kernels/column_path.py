@@ -136,8 +136,8 @@ def follow_alphas_along_columns(
         for step in range(STEPS):
             worked += 3.0 * entries_active
             _look_at_rows(loss, terms, rows)
-            constant, excess = _look_along_columns(columns, terms, n_active, rows, place, step == 0)
-            F = rows.totals[0] + _penalty(place, v)
+            constant, excess = _look_along_columns(columns, terms, n_active, rows, place)
+            F = rows.totals[0] + _penalty(n_active, place, v)
             if excess * F <= inner:
                 rise = _balance(terms, rows)
                 worked += _make_slopes(columns, terms.weight, rows, place)
@@ -150,12 +150,12 @@ def follow_alphas_along_columns(
                 n_active, entries_active = _activate(place, 1.0)
                 if n_active <= known:
                     inner *= TIGHTER
-                if excess * F > inner or n_active > known:
-                    constant, excess = _look_along_columns(columns, terms, n_active, rows, place, True)
+                constant, excess = _look_along_columns(columns, terms, n_active, rows, place)
+                n_multiplied = 0  # others may be active now
             if worked - before > limits.of_one:
                 break
-            for j in range(d):
-                place.far[j] = v[j]
+            for k in range(n_active):
+                place.far[place.active[k]] = v[place.active[k]]
             if n_active <= place.among.shape[0]:
                 if step % KEPT_PRODUCTS == 0 or n_active != n_multiplied:
                     worked += _multiply(columns, n_active, rows, place)
@@ -312,7 +312,7 @@ def _activate(place: OfColumns, least: float) -> tuple[int, float]:
 
 @compiled(nogil=True)
 def _look_along_columns(
-    columns: Rows, terms: Terms, n_active: int, rows: OfRows, place: OfColumns, anew: bool
+    columns: Rows, terms: Terms, n_active: int, rows: OfRows, place: OfColumns
 ) -> tuple[float, float]:
     """What the quadratic is along the active columns, with slopes t of rows, and of columns in `gains`: the constant
     that goes with them, and by how much of its threshold the most violated condition is off, which is about the gap, as
@@ -386,11 +386,12 @@ def _sweeps_over_products(n_active: int, place: OfColumns) -> float:
 
 
 @compiled(nogil=True)
-def _penalty(place: OfColumns, v: np.ndarray) -> float:
+def _penalty(n_active: int, place: OfColumns, v: np.ndarray) -> float:
+    """Of coefficients, all of which are of active columns."""
     l1, l2, total = place.quadratic.l1, place.quadratic.l2, 0.0
-    for j in range(v.shape[0]):
-        if v[j] != 0.0:
-            total += abs(v[j]) * l1[j] + 0.5 * l2[j] * v[j] * v[j]
+    for k in range(n_active):
+        j = place.active[k]
+        total += abs(v[j]) * l1[j] + 0.5 * l2[j] * v[j] * v[j]
     return total
 
 
@@ -407,8 +408,8 @@ def _move(
         if far[j] != v[j]:
             features, values = entries(columns, j)
             add_column(features, values, far[j] - v[j], step)
-    penalty = _penalty(place, v)
-    promised = penalty - _penalty(place, far)
+    penalty = _penalty(n_active, place, v)
+    promised = penalty - _penalty(n_active, place, far)
     for i in range(z.shape[0]):
         promised -= rows.u[i] * step[i]
     share, rounding = 1.0, max(F_ROUNDING, z.shape[0] * EPSILON) * F  # near the minimum gains are no more than that
@@ -416,7 +417,7 @@ def _move(
         for k in range(n_active):
             j = active[k]
             far[j] = far[j] if share == 1.0 else v[j] + 0.5 * (far[j] - v[j])
-        F_new = loss_along(loss, terms.y, terms.weight, z, step, share) + _penalty(place, far)
+        F_new = loss_along(loss, terms.y, terms.weight, z, step, share) + _penalty(n_active, place, far)
         if F - F_new >= SUFFICIENT * share * promised - rounding:
             for i in range(z.shape[0]):
                 z[i] += share * step[i]

@@ -25,8 +25,8 @@ from riata.solvers.convex.columns import Columns, one_by_one
 from riata.solvers.convex.told import Passed, Told
 from riata.solvers.convex.working_set import NO_EFFECT, STEP_PRECISION
 
-FEW_ENTRIES = 1 << 20  # of dense columns
-PASSES = 10.0  # over the entries, between two that confirm what was told
+FEW_ENTRIES, FEW_OF_WIDE = 1 << 20, 1 << 22  # of dense columns: more, where each has few
+PASSES = 30.0  # over the entries, between two that confirm what was told
 PASSES_OF_ONE = 30.0  # at most, for one model: where that is not enough, columns are correlated
 LEAST_WORK = 4e6  # entries: what goes with a pass costs little beside that
 FEW_ACTIVE = 64  # columns, of whose products with one another sweeps are made
@@ -43,7 +43,8 @@ def column_path(problem: Problem, memory: int | None) -> "ColumnPath | None":
         return None
     X, moments = data.chunk.X, data.moments
     n_entries = float(data.stored(np.arange(data.n_features)))
-    if not X.sparse and (loss.quadratic or n_entries > FEW_ENTRIES):
+    few = FEW_ENTRIES if data.n_rows > data.n_features else FEW_OF_WIDE
+    if not X.sparse and (loss.quadratic or n_entries > few):
         return None
     if memory is not None and ENTRY_BYTES * n_entries + COLUMN_BYTES * data.n_features > memory:
         return None
