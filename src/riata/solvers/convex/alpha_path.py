@@ -6,6 +6,9 @@ the block without data. One pass then certifies all of them at once; for those w
 that they pull join the working set, and each gets a Newton step from its own slopes, until every gap is small. Where
 the columns of the working set are in memory they may take the place of the quadratic (`inner_method`): then most first
 guesses are good enough, and each starts further along the way of the last two.
+
+Of rows in memory a compiled loop may make the models of many alphas first (`models_ahead`); blocks are for what it
+leaves.
 """
 
 from collections.abc import Iterator, Sequence
