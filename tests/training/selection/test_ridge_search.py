@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import riata
 from riata.data.in_memory import InMemory
 from riata.training.selection.asked import Search
-from riata.training.selection.ridge_search import sizes_to
+from riata.training.selection.ridge_search import Scored, sizes_to
 from riata.training.selection.search import search_path
 from riata.training.spec import Spec
 
@@ -90,3 +90,17 @@ def test_paths_go_on_where_their_largest_models_are_the_best(rng):
     path = riata.SparseRegressor(k="auto", select="cv").fit(X, y).path_
     assert path.ridge == 0 or path.values[-1] > 50
     assert riata.SparseRegressor(k="auto", select="cv", k_max=20).fit(X, y).path_.values[-1] == 20
+
+
+@pytest.mark.parametrize(
+    ("by_fold", "goes_on"),
+    [
+        ([[9, 5, 3, 1], [9, 6, 4, 2]], True),  # the more, the better
+        ([[9, 5, 1, 3], [9, 6, 2, 4]], False),  # the best is not among the largest
+        ([[9, 2, 3, 0], [9, 2, 3, 3.9]], False),  # nor can folds tell it from one of half as many features
+        ([[1, 5, 3, 2], [1, 6, 4, 2]], False),  # the empty one is the best
+    ],
+)
+def test_larger_models_are_tried_where_the_largest_are_clearly_better_than_half(by_fold, goes_on):
+    scored = Scored(1.0, 1.0, [1, 2, 3], np.array(by_fold, dtype=float), np.ones(2))
+    assert scored.ends_too_early == goes_on

@@ -22,9 +22,10 @@ from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
 from riata.solvers.convex.anchored_columns import AnchoredColumns
-from riata.solvers.convex.curvature import NOTHING, Point
+from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
+from riata.solvers.convex.kept_factor import KeptFactor
 from riata.solvers.convex.models_ahead import ModelsAhead
 from riata.solvers.convex.quadratic import MANY_COORDINATES
 from riata.solvers.convex.restricted import sum_rounding
@@ -112,6 +113,8 @@ def alpha_path(
         told = None if ahead is None else ahead.told(problems[0], penalties[i:], alphas[i:], way, at, options)
         if told is not None:
             models, at = told
+            support = np.flatnonzero(models[-1].w != 0.0)  # a block that follows is to move all of it
+            state.features = np.concatenate([state.features, np.setdiff1d(support, state.features)])
         else:
             with one_blas_thread() if len(state.features) < MANY_COORDINATES else nullcontext():  # once, not by step
                 points = _solve_block(problems, alphas[i : i + size], state, at, way, options)
@@ -152,7 +155,7 @@ def _solve_block(
     model = _model(problems, state, options.memory)
     points, here = [], (state.w, state.b)
     for problem, alpha in zip(problems, alphas, strict=True):
-        guess = _ahead(problem, way, alpha) if model.starts_anywhere else way[-1][1:]
+        guess = _ahead(problem, way, alpha) if model.starts_anywhere or problem.loss.quadratic else way[-1][1:]
         found = model.minimum(problem, at, here, guess, STEP_PRECISION, options.enough)
         w, b = without_rounding(problem, found, options.tol)
         way = [way[-1], Passed(alpha, w, b)]
@@ -223,6 +226,8 @@ def _model(problems: list[Problem], state: WorkingSetState, memory: int | None) 
     if problem.loss.quadratic or not state.curvature.is_local or not len(state.curvature.features):
         second = read(problem, state, first=False, second=True, memory=memory)[1]
         state.curvature = second or state.curvature
+        if isinstance(state.curvature, Curvature) and problem.loss.quadratic and state.curvature.factor is None:
+            state.curvature = replace(state.curvature, factor=KeptFactor())
     return state.curvature
 
 

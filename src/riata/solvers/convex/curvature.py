@@ -16,6 +16,7 @@ from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem
 from riata.penalties import GroupLasso, Penalty, SeparablePenalty
 from riata.solvers.convex.group_quadratic import minimise_groups
+from riata.solvers.convex.kept_factor import KeptFactor
 from riata.solvers.convex.quadratic import minimise_quadratic
 from riata.solvers.convex.separable_quadratic import minimise_separable
 from riata.threads import one_blas_thread
@@ -37,6 +38,7 @@ class Curvature:
     weight: float
     mean: np.ndarray
     H: np.ndarray
+    factor: KeptFactor | None = None  # of H, where one model follows another; a ridge may not come to it
 
     def grown(self, features: np.ndarray, new: Products, total: float) -> "Curvature":
         """H of these features, the known ones first, with the products of the new ones with all of them."""
@@ -45,7 +47,7 @@ class Curvature:
         H[:known, :known] = self.H
         np.divide(new.about_means, total, out=H[known:])
         H[:known, known:] = H[known:, :known].T
-        return Curvature(features, new.weight / total, new.right_mean, H)
+        return Curvature(features, new.weight / total, new.right_mean, H, self.factor)
 
     def only(self, kept: np.ndarray) -> "Curvature":
         """The curvature of some of the features, by a mask."""
@@ -64,7 +66,7 @@ class Curvature:
         w, W = here[0], self.features
         F = at.loss + problem.penalty.value(w)
         H, slope = self.quadratic(problem, at)
-        v = penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F)
+        v = penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F, self.factor)
         return self.moved(problem, at, here, v)
 
     def quadratic(self, problem: Problem, at: FirstOrder) -> tuple[np.ndarray, np.ndarray]:
@@ -97,6 +99,7 @@ def penalised_minimum(
     precision: float,
     enough: float,
     squares: float,
+    factor: KeptFactor | None = None,
 ) -> np.ndarray:
     """The minimum of quadratic and penalty over the features W, from a guess: compiled for the elastic net."""
     v, strengths = guess[W], penalty.strengths(len(w))
@@ -110,8 +113,8 @@ def penalised_minimum(
             return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
     l1, l2, lower, upper = strengths.of(W)
     if l2.any():
-        H = H.copy()
+        H, factor = H.copy(), None
         H.ravel()[:: len(W) + 1] += l2
     moved = v - w[W]
     slope = slope + l2 * w[W] + (H @ moved if moved.any() else 0.0)
-    return minimise_quadratic(H, slope, l1, lower, upper, v, precision, enough, squares)
+    return minimise_quadratic(H, slope, l1, lower, upper, v, precision, enough, squares, factor=factor)

@@ -15,6 +15,7 @@ import numpy as np
 from riata.kernels.quadratic import descend, largest_slope, take_step
 from riata.penalties import Strengths
 from riata.positive import solve_positive
+from riata.solvers.convex.kept_factor import KeptFactor
 from riata.solvers.convex.semismooth import minimise_by_dual
 from riata.solvers.convex.smooth_forms import ByMatrix
 from riata.threads import one_blas_thread
@@ -40,14 +41,16 @@ def minimise_quadratic(
     enough: float = 0.0,
     squares: float = np.inf,
     rounds: int = MAX_ROUNDS,
+    factor: KeptFactor | None = None,
 ) -> np.ndarray:
     """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative.
 
     `precision` is that of the optimality conditions, relative to the largest slope, each in units of its coordinate.
     Many coordinates are at their end, too, once Q is within `enough` of the least, which is told by a duality gap; Q is
     then a sum of squares, which are no more than `squares` from here on. After so many `rounds` it ends in any case.
+    The factorisation of an earlier call with this matrix is of use, if there is one.
     """
-    v = w.copy()
+    v, factor = w.copy(), factor or KeptFactor()
     unbounded = lower.max(initial=-np.inf) == -np.inf and upper.min(initial=np.inf) == np.inf
     tol, now = precision * largest_slope(H, slope, l1, w), slope.copy()
     seen: set[bytes] = set()
@@ -66,14 +69,16 @@ def minimise_quadratic(
             returned = S.tobytes() in seen  # sweeps brought back what a step had taken out
             seen.add(S.tobytes())
             for _ in range(IN_A_ROW if returned else 1):
-                v_S, H_S = v[S], H.take(S, 0).take(S, 1)
+                v_S = v[S]
                 downhill = -now[S] - np.copysign(l1[S], v_S)
-                step = solve_nearly(H_S, downhill)
+                step = factor.solve(H, S, downhill)
+                if step is None:
+                    step = solve_nearly(_block(H, S), downhill)
                 keeps_signs = unbounded and ((v_S + step) * np.sign(v_S)).min(initial=0.0) >= 0.0
                 if keeps_signs:  # as a rule
                     v[S] += step
                 else:
-                    take_step(S, H_S, downhill, step, l1, lower, upper, v)
+                    take_step(S, _block(H, S), downhill, step, l1, lower, upper, v)
                 now = slope + H @ (v - w)
                 left, S = S, _movable(v, lower, upper)
                 if len(S) == len(left):
@@ -121,6 +126,10 @@ def quadratic_gap(
     share, price = feasible_share(now, l1, reach)
     loose = 0.5 * (1.0 - share) ** 2 * squares if share < 1.0 else 0.0
     return float(loose + l1 @ np.abs(v) + share * (v @ now) + price + gains.sum())
+
+
+def _block(H: np.ndarray, S: np.ndarray) -> np.ndarray:
+    return H.take(S, 0).take(S, 1)
 
 
 def _movable(v: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

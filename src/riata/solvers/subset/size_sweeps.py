@@ -1,4 +1,4 @@
-"""Searches for several sizes among the same candidates: one sweep upwards, and one downwards."""
+"""Searches for several sizes among the same candidates: one sweep upwards and, of sizes that are not huge, one down."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from riata.solvers.subset.subset import Subset
 
+HUGE = 400  # members to begin with: a sweep down from twice as many takes longer than all sizes before, for little
 Made = Callable[[int, int], None]  # is told of models made, of how many
 
 
@@ -18,7 +19,8 @@ def sweeps(
 ) -> list[np.ndarray]:
     """The best members found for every one of these rising sizes, the known ones included, up to the last that helps.
 
-    The sweep upwards starts from the base. A model is made by both sweeps, and so half a one by the first.
+    The sweep upwards starts from the base. A model is made by both sweeps, and so half a one by the first; from a huge
+    base there is one, and what is known is only improved.
     """
     best: dict[int, tuple[float, np.ndarray]] = {}
 
@@ -34,6 +36,8 @@ def sweeps(
     for members in known:
         search.move_to(members)
         consider()
+    if len(base) >= HUGE and known:
+        return [best[k][1] for k in sorted(best)]
     search.restart(base)
     total = len(sizes)
     for number, k in enumerate(sizes, 1):
@@ -42,7 +46,7 @@ def sweeps(
             break
         consider()
         made(number // 2, total)
-    reached = [k for k in sizes if k < search.size]
+    reached = [k for k in sizes if k < search.size] if len(base) < HUGE else []
     for number, k in enumerate(reversed(reached), 1):
         search.backward(k)
         consider()

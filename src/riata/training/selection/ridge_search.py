@@ -4,7 +4,8 @@ Without a ridge a model of many features is over-confident, and without end wher
 turns after a few features, and the choice would be far too sparse. Where there are many more features than rows can
 tell apart, the best ones without a ridge are not the best for other rows, either. So features are also chosen under a
 ridge, and their coefficients then fitted with another. Ridges are shares of the curvature of a typical feature. Where
-the least score is that of one of the largest models, and nobody said where to end, there are larger ones.
+one of the largest models has the least score, clearly below those of half as many features, and nobody said where to
+end, there are larger ones.
 
 Where a loss has several margins a row, one ridge chooses features and fits them.
 """
@@ -38,7 +39,7 @@ TYPICAL = 50  # features of largest slope, whose median curvature that is
 ALL_SIZES = 20  # sizes up to there are all tried,
 GROWTH = 1.15  # and beyond so many times the last one
 NEAR_END = 0.9  # of the largest size: a least score beyond lets paths go on to twice as many
-MOST_FEATURES = 500  # where nobody said where to end
+MOST_FEATURES = 1000  # where nobody said where to end
 
 
 class ScoredRows(Protocol):
@@ -85,13 +86,19 @@ class Scored:
 
     @property
     def ends_too_early(self) -> bool:
-        """Whether the least score is that of one of the largest models."""
-        best = int(np.argmin(self.means))
-        return best > 0 and self.sizes[best - 1] > NEAR_END * self.sizes[-1]
+        """Whether one of the largest models has the least score, clearly below those of half as many features."""
+        best, n_half = int(np.argmin(self.means)), sum(2 * size <= self.sizes[-1] for size in self.sizes)
+        if best == 0 or self.sizes[best - 1] <= NEAR_END * self.sizes[-1]:
+            return False
+        of_half = int(np.argmin(self.means[: 1 + n_half]))
+        return self._is_clear(self.by_fold[:, of_half] - self.by_fold[:, best])
 
     def clearly_better_than(self, other: "Scored") -> bool:
         """Whether it gains more over another than a standard error of the difference, by the same folds."""
-        gains = other.by_fold[:, np.argmin(other.means)] - self.by_fold[:, np.argmin(self.means)]
+        return self._is_clear(other.by_fold[:, np.argmin(other.means)] - self.by_fold[:, np.argmin(self.means)])
+
+    def _is_clear(self, gains: np.ndarray) -> bool:
+        """Whether the mean of gains over folds is more than its standard error."""
         mean = float(np.average(gains, weights=self.weights))
         spread = float(np.average((gains - mean) ** 2, weights=self.weights))
         return bool(mean > np.sqrt(spread / max(1, len(gains) - 1)))
