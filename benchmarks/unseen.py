@@ -1,11 +1,12 @@
 """riata against its peers on problems that are drawn at random, so that nothing can have been tuned to them.
 
-    python benchmarks/unseen.py [--problems 40] [--seed 1] [--limit 40] [--out build/unseen.md]
+    python benchmarks/unseen.py [--problems 40] [--seed 1] [--limit 40] [--paths] [--small] [--out build/unseen.md]
 
 Shape, correlation, scale, sparsity, noise, balance of classes, loss and penalty are drawn by the seed. As in `hard.py`
 every solver has the matrix in the layout it likes best, and its tolerance is tightened until riata's certificate on its
 coefficients is within 1e-6 of the loss of the empty model; times are processor seconds on one core. Each solver is
 forked from one process that has compiled all of them, and stopped when it has taken ten times the fastest time so far.
+With --paths every problem is a path; with --small none has more than 200,000 cells, or 2,000 columns.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from problems import Benchmark
 
 PEERS = ("celer", "skglm", "glmstar", "scikit-learn", "liblinear")
 DENSE_CELLS, SPARSE_CELLS = 2e7, 3e6  # at most
+FEW_CELLS, MOST_COLUMNS = 2e5, 2000  # the same of small problems
 TRIES, LEAST = 10, 2  # times the fastest so far, and seconds, that a solver may take
 
 
@@ -120,7 +122,7 @@ DENSE = [independent, neighbours, all_alike, few_factors, near_copies, own_units
 SPARSE = [entries_anywhere, words, levels]
 
 
-def drawn(seed):
+def drawn(seed, paths=False, small=False):
     """The problem of a seed: a benchmark, X and y."""
     rng = np.random.default_rng(seed)
     sparse = rng.random() < 0.4
@@ -128,6 +130,9 @@ def drawn(seed):
     n, d = (int(10 ** rng.uniform(low, high)) for low, high in ((2.0, 4.5), (1.5, 5.0 if sparse else 4.3)))
     if not sparse:
         n = min(n, int(DENSE_CELLS / d))
+    if small:
+        d = min(d, MOST_COLUMNS)
+        n = min(n, max(50, int(FEW_CELLS / d)))
     X, scaled = kind(rng, n, d), bool(rng.random() < 0.5)
     X, what = unit_deviations(X) if scaled else X, f"{kind.__name__.replace('_', ' ')}{', scaled' if scaled else ''}"
     true = rng.choice(X.shape[1], min(int(10 ** rng.uniform(0.5, 2.5)), X.shape[1]), replace=False)
@@ -137,7 +142,7 @@ def drawn(seed):
     y = z + noise * rng.normal(size=n)
     if loss == "logistic":
         y = np.where(y > np.quantile(y, rng.uniform(0.1, 0.9)), 1.0, -1.0)
-    path = bool(rng.random() < 0.25)
+    path = bool(rng.random() < 0.25) or paths
     ratio = round(10 ** rng.uniform(0.5, 2.0 if path else 3.0))
     benchmark = Drawn(what, loss, ratio, path, seed, *X.shape)
     if sparse:
@@ -217,6 +222,8 @@ def main():
     parser.add_argument("--problems", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1, help="of the first problem; the others follow")
     parser.add_argument("--limit", type=int, default=40, help="processor seconds of a solver")
+    parser.add_argument("--paths", action="store_true", help="paths alone")
+    parser.add_argument("--small", action="store_true", help="small problems alone")
     parser.add_argument("--out", type=Path, help="write the tables to this Markdown file")
     options = parser.parse_args()
     convex.clock, convex.LIMIT = time.process_time, options.limit
@@ -224,7 +231,7 @@ def main():
     compile_all()
     rows = []
     for seed in range(options.seed, options.seed + options.problems):
-        benchmark, X, y = drawn(seed)
+        benchmark, X, y = drawn(seed, options.paths, options.small)
         results = results_of(benchmark, X, y, options.limit)
         rows.append((benchmark.name, results))
         print(convex.summary(rows[-1:]).splitlines()[-1], flush=True)

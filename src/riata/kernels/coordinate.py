@@ -94,7 +94,7 @@ def along_column(features: np.ndarray | None, values: np.ndarray, t: np.ndarray)
 
 
 @compiled(nogil=True, fastmath=FAST)
-def _sums(features: np.ndarray | None, values: np.ndarray, D: np.ndarray) -> tuple[float, float]:
+def sums_along_column(features: np.ndarray | None, values: np.ndarray, D: np.ndarray) -> tuple[float, float]:
     """sum_i D_i a_i and sum_i D_i a_i^2 of one column."""
     first = second = 0.0
     for p in range(values.shape[0]):
@@ -105,7 +105,7 @@ def _sums(features: np.ndarray | None, values: np.ndarray, D: np.ndarray) -> tup
 
 
 @compiled(nogil=True, fastmath=FAST)
-def _add(features: np.ndarray | None, values: np.ndarray, factor: float, z: np.ndarray) -> None:
+def add_column(features: np.ndarray | None, values: np.ndarray, factor: float, z: np.ndarray) -> None:
     """z_i += factor a_i."""
     for p in range(values.shape[0]):
         z[p if features is None else features[p]] += factor * values[p]
@@ -126,7 +126,7 @@ def column_sums(columns: Rows, D: np.ndarray, sums: np.ndarray, squares: np.ndar
     """Write sum_i D_i a_ij and sum_i D_i a_ij^2 of every column."""
     for j in range(sums.shape[0]):
         features, values = entries(columns, j)
-        sums[j], squares[j] = _sums(features, values, D)
+        sums[j], squares[j] = sums_along_column(features, values, D)
 
 
 @compiled(nogil=True)
@@ -143,7 +143,7 @@ def add_columns(columns: Rows, v: np.ndarray, z: np.ndarray) -> None:
     for j in range(v.shape[0]):
         if v[j] != 0.0:
             features, values = entries(columns, j)
-            _add(features, values, v[j], z)
+            add_column(features, values, v[j], z)
 
 
 @compiled(nogil=True)
@@ -155,7 +155,7 @@ def curvature_along_columns(
         z[i] = 0.0
     for k in range(chosen.shape[0]):
         features, values = entries(columns, chosen[k])
-        _add(features, values, x[k], z)
+        add_column(features, values, x[k], z)
     for i in range(z.shape[0]):
         z[i] *= D[i]
     for k in range(chosen.shape[0]):

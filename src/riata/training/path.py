@@ -11,9 +11,10 @@ from riata.objective import gap_unit
 from riata.outcome.path_end import EndReason, PathEnd
 from riata.outcome.proofs import DualityGap, Stationary
 from riata.outcome.stop import Stop
-from riata.solvers.convex.alpha_path import AlphaModel, PathOptions, alpha_path
+from riata.solvers.convex.alpha_path import alpha_path
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.screened_path import can_be_screened, screened_path
+from riata.solvers.convex.told import AlphaModel, PathOptions
 from riata.threads import one_blas_thread
 from riata.training.checks import check_spec
 from riata.training.first_fit import with_first_fit
@@ -118,6 +119,7 @@ class GrowingPath:
         share = 0.1
         if self._judge.has_gap:
             share = min(1.0, self.last.loss / self._unit) if self._models else 1.0
+        self._options.loosened = True
         self._options.tol = max(self._spec.tol, min(times * self._spec.tol, most) * share)
 
     @property

@@ -6,12 +6,15 @@ the block without data. One pass then certifies all of them at once; for those w
 that they pull join the working set, and each gets a Newton step from its own slopes, until every gap is small. Where
 the columns of the working set are in memory they may take the place of the quadratic (`inner_method`): then most first
 guesses are good enough, and each starts further along the way of the last two.
+
+Of rows in memory a compiled loop may make the models of many alphas first (`models_ahead`); blocks are for what it
+leaves.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +26,11 @@ from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.kept_factor import KeptFactor
+from riata.solvers.convex.models_ahead import ModelsAhead
 from riata.solvers.convex.quadratic import MANY_COORDINATES
 from riata.solvers.convex.restricted import sum_rounding
 from riata.solvers.convex.smoothing import Stage, first_width, minima
+from riata.solvers.convex.told import AlphaModel, Passed, PathOptions
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -48,39 +53,6 @@ from riata.threads import one_blas_thread
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
 LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
 MAX_ROUNDS = 30
-ENOUGH = 0.3  # of the gap that is asked for
-
-
-@dataclass
-class PathOptions:
-    """What all models of a path share: how they are measured, the precision asked for, and the memory budget."""
-
-    judge: Judge
-    unit: float  # of gaps
-    tol: float  # the largest gap, in that unit; that of further models may be changed on the way
-    memory: int | None  # bytes
-
-    @property
-    def enough(self) -> float:
-        """The gap up to which a model is solved, before a pass certifies it: less would be work for nothing."""
-        return ENOUGH * self.tol * self.unit if self.judge.has_gap else 0.0
-
-
-class AlphaModel(NamedTuple):
-    """The model of one alpha: no more than that is kept of it, for slopes are as long as the model."""
-
-    w: np.ndarray
-    b: Any  # a number, or one for each output
-    loss: float  # the mean loss, without the penalty
-    gap: float
-
-
-class Passed(NamedTuple):
-    """A minimum that the path came by."""
-
-    alpha: float
-    w: np.ndarray
-    b: Any
 
 
 @dataclass
@@ -98,10 +70,15 @@ class PathPoint:
     gap: float = np.inf
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
 
+    @property
+    def read_at(self) -> FirstOrder:
+        """What the last pass told."""
+        assert self.at is not None
+        return self.at
+
     def model(self) -> AlphaModel:
         """As it was at the last pass."""
-        assert self.at is not None
-        return AlphaModel(self.w, self.b, self.at.loss, self.gap)
+        return AlphaModel(self.w, self.b, self.read_at.loss, self.gap)
 
 
 def alpha_path(
@@ -127,16 +104,25 @@ def alpha_path(
     if problem.loss.kinked:
         yield from _by_smoothing(problem, state, at, penalties[at_start:], options)
         return
-    size = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK
-    for i in range(at_start, len(alphas), size):
+    size, i = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK, at_start
+    ahead = None
+    if options.judge.has_gap and i < len(alphas):
+        ahead = ModelsAhead.of(replace(problem, penalty=penalties[i]), options.memory)
+    while i < len(alphas):
         problems = [replace(problem, penalty=penalty) for penalty in penalties[i : i + size]]
-        with one_blas_thread() if len(state.features) < MANY_COORDINATES else nullcontext():  # once, not step by step
-            points = _solve_block(problems, alphas[i : i + size], state, at, way, options)
-        yield from [point.model() for point in points]
-        last = points[-1]
-        assert last.at is not None
-        state.w, state.b, at = last.w, last.b, last.at
-        way = [way[-1], *(Passed(alphas[i + j], point.w, point.b) for j, point in enumerate(points))][-2:]
+        told = None if ahead is None else ahead.told(problems[0], penalties[i:], alphas[i:], way, at, options)
+        if told is not None:
+            models, at = told
+            support = np.flatnonzero(models[-1].w != 0.0)  # a block that follows is to move all of it
+            state.features = np.concatenate([state.features, np.setdiff1d(support, state.features)])
+        else:
+            with one_blas_thread() if len(state.features) < MANY_COORDINATES else nullcontext():  # once, not by step
+                points = _solve_block(problems, alphas[i : i + size], state, at, way, options)
+            models, at = [point.model() for point in points], points[-1].read_at
+        yield from models
+        state.w, state.b = models[-1].w, models[-1].b
+        way = [way[-1], *(Passed(alphas[i + j], model.w, model.b) for j, model in enumerate(models))][-2:]
+        i += len(models)
 
 
 def _by_smoothing(
