@@ -18,12 +18,13 @@ from riata.objective import FirstOrder, Problem, at_best_intercept
 from riata.penalties import ElasticNet
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.covariances import Covariances
+from riata.solvers.convex.kept_factor import KeptFactor
 from riata.solvers.convex.quadratic import minimise_quadratic
 from riata.solvers.convex.told import Passed, Told
 from riata.solvers.convex.working_set import NO_EFFECT, STEP_PRECISION
 from riata.threads import one_blas_thread
 
-PASSES = 2.0  # as much work as so many of them take is done between two
+PASSES = 8.0  # as much work as so many of them take is done between two, which then are a small part of it
 LEAST_WORK = 4e6  # products of two numbers: what goes with a pass costs little beside that
 MIN_JOINING, SHARE_JOINING = 16, 0.5  # columns whose products are made at a time: so many, or this share of the known
 SOON = 4  # alphas: columns that may be pulled by then join, too, by the strong rule (Tibshirani et al., 2012),
@@ -48,7 +49,7 @@ class CovariancePath:
     """Tells models by products of columns."""
 
     def __init__(self, covariances: Covariances) -> None:
-        self._covariances = covariances
+        self._covariances, self._factor = covariances, KeptFactor()
 
     def told(
         self, problem: Problem, alphas: np.ndarray, way: list[Passed], at: FirstOrder, tol: float, unit: float
@@ -58,7 +59,7 @@ class CovariancePath:
         centred = problem.fit_intercept
         origin = Origin(w, at_best_intercept(problem, at), float(at.loss - (0.5 * at.by_b**2 if centred else 0.0)))
         shares = alphas / alphas[0] if alphas[0] > 0.0 else np.ones(len(alphas))
-        run = _Run(self._covariances, Strengths(*map(np.array, problem.strengths)), origin, shares)
+        run = _Run(self._covariances, self._factor, Strengths(*map(np.array, problem.strengths)), origin, shares)
         work = max(PASSES * problem.data.n_rows * len(w), LEAST_WORK)
         with one_blas_thread():
             n = run.follow(Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), work))
@@ -74,8 +75,15 @@ class CovariancePath:
 class _Run:
     """Along alphas, which are shares of the first, from an origin."""
 
-    def __init__(self, covariances: Covariances, strengths: Strengths, origin: Origin, shares: np.ndarray) -> None:
-        self.covariances, self.strengths, self.origin = covariances, strengths, origin
+    def __init__(
+        self,
+        covariances: Covariances,
+        factor: KeptFactor,
+        strengths: Strengths,
+        origin: Origin,
+        shares: np.ndarray,
+    ) -> None:
+        self.covariances, self.factor, self.strengths, self.origin = covariances, factor, strengths, origin
         n = len(shares)
         self.v = origin.v[covariances.features]
         self.models = Models(shares, np.zeros((n, len(self.v))), np.empty(n), np.empty(n))
@@ -137,12 +145,12 @@ class _Run:
     def _newton_minimum(self, place: Place, gap: float) -> np.ndarray:
         """Over the known columns, from the place."""
         l1, l2, lower, upper = place.strengths
-        H = self.covariances.known.among
+        H, factor = self.covariances.known.among, self.factor
         if l2.any():
-            H = H.copy()
+            H, factor = H.copy(), KeptFactor()  # the ridge goes with alpha
             H.ravel()[:: len(l2) + 1] += l2
-        slope = place.slopes + l2 * place.v
-        return minimise_quadratic(H, slope, l1, lower, upper, place.v, STEP_PRECISION, NEWTON_SHARE * gap)
+        slope, enough = place.slopes + l2 * place.v, NEWTON_SHARE * gap
+        return minimise_quadratic(H, slope, l1, lower, upper, place.v, STEP_PRECISION, enough, factor=factor)
 
 
 def _less(limits: Limits, work: float) -> Limits:

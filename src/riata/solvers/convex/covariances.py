@@ -8,6 +8,7 @@ from riata.kernels.covariance_path import Known
 ENTRY_BYTES, COPIES = 8, 3  # of products, while room for more is made
 CROWDED = 0.75  # of the rows: where more columns are known, their products are nearly singular
 SPARE = 1.5  # times as much room as is needed
+MANY = 0.25  # of the columns: the products with fewer cost less than to copy all others out of their places
 
 
 class Covariances:
@@ -36,7 +37,7 @@ class Covariances:
         if too_large or now > CROWDED * self._data.n_rows:
             return False
         self._data.ledger.count(self._data.n_rows)
-        rows = self._data.chunk.X.column_products(self._weight, self.mean, new)
+        rows = self._products(new)
         if not np.isfinite(rows).all():
             return False
         if now > len(self._with_all):
@@ -51,3 +52,14 @@ class Covariances:
         among[:known, known:] = among[known:, :known].T
         self._among = among
         return True
+
+    def _products(self, new: np.ndarray) -> np.ndarray:
+        """The products of these columns with all; where many are known, those with them are known, too."""
+        known, d, X = self.features, self._data.n_features, self._data.chunk.X
+        if len(known) < MANY * d:
+            return X.column_products(self._weight, self.mean, new)
+        others = np.setdiff1d(np.arange(d), known, assume_unique=True)
+        rows = np.empty((len(new), d))
+        rows[:, known] = self._with_all[: len(known), new].T
+        rows[:, others] = X.column_products(self._weight, self.mean, new, others)
+        return rows
