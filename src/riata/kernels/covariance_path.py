@@ -17,7 +17,7 @@ from riata.kernels.strengths import Strengths
 
 AT_ITS_END, OTHERS_PULLED, SLOW = 0, 1, 2  # why it ended
 SWEEPS = 10  # along columns that are in the model, between two along all that are known
-ROUNDS = 8  # of such sweeps: where they are not enough, columns are correlated
+ROUNDS = 3  # of such sweeps: where they are not enough columns are correlated, and Newton steps cost less
 LITTLE = 0.1  # of what the first of some sweeps gained: there is more to gain elsewhere
 INNER, TIGHTER = 0.5, 0.2  # of the gap that is asked for, over the known columns, before all slopes are made; and after
 FREE_REACH, FEASIBLE = 10.0, 1.0 - 1e-14  # as in `objective.certificate`
