@@ -55,7 +55,9 @@ def fit_margin(
         with pass_progress(spec.verbose, label, spec) as progress:
             fitted = fit(data, spec, progress)
     if recoding is None:
+        before = data.passes
         _warn_of_features_kept_apart(fitted, data, warn)
+        fitted = replace(fitted, result=replace(fitted.result, passes=fitted.result.passes + data.passes - before))
     if spec.debias and search is None:  # a search has scored, and moved, all models of its path
         fitted = debiased(fitted, data)
     if recoding is not None:

@@ -58,13 +58,11 @@ def kept_apart(problem: Problem, w: np.ndarray, b: float, close: np.ndarray | No
     support = np.setdiff1d(np.flatnonzero(w), problem.always_in)
     if close is None:
         n, d = problem.data.n_rows, problem.data.n_features
-        with problem.data.ledger.monitoring():
-            model = LocalQuadratic.at(problem, w, b, np.arange(d if n * d**2 <= CHEAP else 0))
-            close = close_features(model, support, model.outlook(support, problem.cardinality.k))
+        model = LocalQuadratic.at(problem, w, b, np.arange(d if n * d**2 <= CHEAP else 0))
+        close = close_features(model, support, model.outlook(support, problem.cardinality.k))
     if len(close) == 0:
         return []
-    with problem.data.ledger.monitoring():
-        found = list(_Differences(problem, w, b, close[:MOST]).worth_telling())
+    found = list(_Differences(problem, w, b, close[:MOST]).worth_telling())
     return sorted(found, key=lambda one: -one.gain)
 
 
