@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,7 +24,6 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module everywhere else
 
 STATUS = Path("/proc/self/status")
-GIVING_WAY = 10  # the niceness of a thread that has a tenth of a core beside others that want all of it
 PRIVATE = 0o077  # the file mode mask that leaves a file to its owner
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # from malloc.h
 
@@ -52,17 +50,6 @@ def _quotas() -> Iterator[int]:
         quota, period = ((groups / "cpu" / f"cpu.cfs_{name}_us").read_text("ascii") for name in ("quota", "period"))
         if int(quota) > 0:
             yield -(-int(quota) // int(period))
-
-
-def give_way() -> None:
-    """Let this thread have a core only where no other thread of the process wants it, or nearly so.
-
-    Only Linux has priorities of threads: elsewhere the call would be for all of the process.
-    """
-    if sys.platform == "linux":
-        with suppress(OSError):
-            thread = threading.get_native_id()
-            os.setpriority(os.PRIO_PROCESS, thread, max(GIVING_WAY, os.getpriority(os.PRIO_PROCESS, thread)))
 
 
 def memory_mb() -> dict[str, int] | None:

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,6 @@ from riata.data.out_of_core import OutOfCore
 from riata.data.read_ahead import ahead
 from riata.data.row_events import watching
 from riata.errors import DataError
-from riata.machine import GIVING_WAY
 
 
 def test_a_profile_is_made_once_per_content_and_question(tmp_path, rng, monkeypatch):
@@ -149,16 +147,6 @@ def test_reading_ahead_keeps_order_and_raises_where_the_item_would_be():
     assert [next(reader) for _ in range(5)] == list(range(5))
     with pytest.raises(KeyError):
         next(reader)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has priorities of threads")
-def test_a_thread_that_gives_way_leaves_others_as_they_are():
-    def priorities():
-        yield os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-
-    before = os.getpriority(os.PRIO_PROCESS, 0)
-    assert list(ahead(priorities(), giving_way=True)) == [max(GIVING_WAY, before)]
-    assert list(ahead(priorities())) == [before] == [os.getpriority(os.PRIO_PROCESS, 0)]
 
 
 def test_reading_ahead_stops_when_nobody_listens():

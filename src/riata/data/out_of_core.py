@@ -138,7 +138,7 @@ class OutOfCore(Dataset):
                 self._rows.let_go()
         elif order is None:
             chunks = self._first_pass() if self._caching else self._sequential()
-            yield from enumerate(ahead(chunks, giving_way=self.source.single_pass))
+            yield from enumerate(ahead(chunks))
         else:
             yield from ahead(self._in_this_order(order))
 
@@ -174,7 +174,7 @@ class OutOfCore(Dataset):
             batches = rebatch(batches, self.chunk_rows)
         first_row = 0
         # the next batch is decoded while this one is encoded
-        for batch in ahead(batches, giving_way=self.source.single_pass):
+        for batch in ahead(batches):
             yield self._encode(batch, first_row)
             first_row += batch.num_rows
 

@@ -6,7 +6,6 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from riata.data.closing import Closing
-from riata.machine import give_way
 
 T = TypeVar("T")
 Entry = tuple[Any, BaseException | None, bool]  # an item, an error in its place, whether this is the end
@@ -15,20 +14,18 @@ POLL = 0.1  # seconds between checks whether items are still wanted
 AWAKE = 1.0  # seconds between looks for signals: one that comes just before a thread falls asleep does not wake it
 
 
-def ahead(items: Iterable[T], depth: int = 1, giving_way: bool = False) -> Iterator[T]:
+def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
     """The same items, up to `depth` of them prepared by a thread before they are asked for.
 
     None is begun before there is a place for it: those that are ready, or in preparation, are no more than `depth`. An
-    error is raised where the item that caused it would have come. A thread that is `giving_way` takes no core from the
-    one that uses the items: where there are fewer cores than threads, that one would fall behind, and then have the
-    others wait.
+    error is raised where the item that caused it would have come.
     """
     ready: SimpleQueue[Entry] = SimpleQueue()
     places: SimpleQueue[None] = SimpleQueue()  # no semaphore, whose lock Ctrl-C can leave taken (`closing`)
     abandoned = Closing()
     for _ in range(depth):
         places.put(None)
-    thread = Thread(target=_produce, args=(iter(items), ready, places, abandoned, giving_way), daemon=True)
+    thread = Thread(target=_produce, args=(iter(items), ready, places, abandoned), daemon=True)
     try:
         thread.start()
         while True:
@@ -54,15 +51,7 @@ def _next(ready: "SimpleQueue[Entry]") -> Entry:
             continue
 
 
-def _produce(
-    items: Iterator[T],
-    ready: "SimpleQueue[Entry]",
-    places: "SimpleQueue[None]",
-    abandoned: Closing,
-    giving_way: bool,
-) -> None:
-    if giving_way:
-        give_way()
+def _produce(items: Iterator[T], ready: "SimpleQueue[Entry]", places: "SimpleQueue[None]", abandoned: Closing) -> None:
     try:
         while _taken(places, abandoned):
             try:
