@@ -31,6 +31,7 @@ SOON = 4  # alphas: columns that may be pulled by then join, too, by the strong 
 LEAST_PULL = 0.7  # if they are pulled by this share of their threshold
 TRIES = 10  # of Newton steps, or of columns that join, at one alpha
 NEWTON_SHARE = 0.3  # of the gap that is asked for
+PASSES_SPARED = 0.5  # of every alpha, beside models that are made two at a time
 
 
 def covariance_path(problem: Problem, memory: int | None) -> "CovariancePath | None":
@@ -50,6 +51,7 @@ class CovariancePath:
 
     def __init__(self, covariances: Covariances) -> None:
         self._covariances, self._factor = covariances, KeptFactor()
+        self._n_alphas = 0  # of the path
 
     def told(
         self, problem: Problem, alphas: np.ndarray, way: list[Passed], at: FirstOrder, tol: float, unit: float
@@ -59,7 +61,9 @@ class CovariancePath:
         centred = problem.fit_intercept
         origin = Origin(w, at_best_intercept(problem, at), float(at.loss - (0.5 * at.by_b**2 if centred else 0.0)))
         shares = alphas / alphas[0] if alphas[0] > 0.0 else np.ones(len(alphas))
-        run = _Run(self._covariances, self._factor, Strengths(*map(np.array, problem.strengths)), origin, shares)
+        self._n_alphas = max(self._n_alphas, len(alphas))
+        room = PASSES_SPARED * self._n_alphas * FASTER * len(w)
+        run = _Run(self._covariances, self._factor, Strengths(*map(np.array, problem.strengths)), origin, shares, room)
         work = max(PASSES * problem.data.n_rows * len(w), LEAST_WORK)
         with one_blas_thread():
             n = run.follow(Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), work))
@@ -82,8 +86,10 @@ class _Run:
         strengths: Strengths,
         origin: Origin,
         shares: np.ndarray,
+        room: float,
     ) -> None:
         self.covariances, self.factor, self.strengths, self.origin = covariances, factor, strengths, origin
+        self.room = room  # products of a known column with one that is not: more cost more than the passes they spare
         n = len(shares)
         self.v = origin.v[covariances.features]
         self.models = Models(shares, np.zeros((n, len(self.v))), np.empty(n), np.empty(n))
@@ -136,7 +142,8 @@ class _Run:
         return self._learn(np.argpartition(-urgency, room - 1)[:room])
 
     def _learn(self, new: np.ndarray) -> bool:
-        if not self.covariances.learn(new):
+        m, d = len(self.v) + len(new), len(self.origin.v)
+        if m * (d - m) > self.room or not self.covariances.learn(new):
             return False
         self.v = np.concatenate([self.v, self.origin.v[new]])
         self.models = self.models._replace(v=np.hstack([self.models.v, np.zeros((len(self.models.v), len(new)))]))
