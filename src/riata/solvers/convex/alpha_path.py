@@ -155,7 +155,8 @@ def _solve_block(
     model = _model(problems, state, options.memory)
     points, here = [], (state.w, state.b)
     for problem, alpha in zip(problems, alphas, strict=True):
-        guess = _ahead(problem, way, alpha) if model.starts_anywhere or problem.loss.quadratic else way[-1][1:]
+        anywhere = model.starts_anywhere or (isinstance(model, Curvature) and problem.loss.quadratic)
+        guess = _ahead(problem, way, alpha) if anywhere else way[-1][1:]
         found = model.minimum(problem, at, here, guess, STEP_PRECISION, options.enough)
         w, b = without_rounding(problem, found, options.tol)
         way = [way[-1], Passed(alpha, w, b)]
