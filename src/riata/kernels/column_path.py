@@ -167,10 +167,10 @@ def follow_alphas_along_columns(
                     place.gains, 0.0, LAST_SWEEP,
                 )  # fmt: skip
                 worked += 2.0 * visited
-            share = _move(columns, loss, terms, n_active, rows, place, constant + change, F)
-            if share == 0.0:
+            taken = _move(columns, loss, terms, n_active, rows, place, constant + change, F)
+            if taken == 0.0:
                 break
-            b += share * (constant + change)
+            b += taken * (constant + change)
             _drop_rounding(columns, n_active, limits.no_effect, rows, place)
         if not done:
             return i

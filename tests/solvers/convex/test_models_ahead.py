@@ -6,12 +6,11 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from convex_problems import make
+from path_gaps import gaps_by_passes
 from riata.data.in_memory import InMemory
-from riata.objective import Problem, duality_gap, first_order, gap_unit
 from riata.solvers.convex import alpha_path, models_ahead
 from riata.solvers.convex.column_path import ColumnPath
 from riata.solvers.convex.covariance_path import CovariancePath
-from riata.training.outputs import of_coefficients
 from riata.training.path import path_of_margin
 from riata.training.spec import Spec
 
@@ -26,15 +25,6 @@ def data_of(loss, layout=np.asarray, dtype=np.float64, n=150, weighted=False, fl
     X = -X if flipped else X
     weight = rng.integers(0, 4, size=n).astype(float) if weighted else None
     return InMemory(layout(X.astype(dtype)), y, weight)
-
-
-def gaps_by_passes(data, spec, path):
-    scale, gaps = data.moments.scale if spec.standardize else 1.0, []
-    for alpha, w, b in zip(path.values, path.coefs, path.intercepts, strict=True):
-        penalty = of_coefficients(spec, data.n_features).penalty_at(alpha, scale)
-        problem = Problem(data, spec.loss_function, penalty, spec.fit_intercept, scale)
-        gaps.append(duality_gap(problem, w, first_order(problem, w, float(b))) / gap_unit(problem))
-    return np.array(gaps)
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from convex_problems import make
+from path_gaps import gaps_by_passes
 from riata.data.in_memory import InMemory
-from riata.objective import Problem, duality_gap, empty_start, first_order, gap_unit
+from riata.objective import Problem, empty_start
 from riata.solvers.convex import screened_path
 from riata.training.outputs import of_coefficients
 from riata.training.path import GrowingPath
@@ -32,16 +33,6 @@ def alphas_of(data, spec):
     return GrowingPath(data, spec, length=23, reach=0.05).alphas
 
 
-def largest_gap(data, spec, path):
-    """Over all features, by passes of its own."""
-    scale, gaps = data.moments.scale if spec.standardize else 1.0, []
-    for alpha, w, b in zip(path.values, path.coefs, path.intercepts, strict=True):
-        penalty = of_coefficients(spec, data.n_features).penalty_at(alpha, scale)
-        problem = Problem(data, spec.loss_function, penalty, spec.fit_intercept, scale)
-        gaps.append(duality_gap(problem, w, first_order(problem, w, float(b))) / gap_unit(problem))
-    return max(gaps)
-
-
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize(
     "options",
@@ -59,7 +50,7 @@ def test_all_models_are_those_of_the_path_over_all_features(options, layout):
     data = wide(spec.loss, layout)
     alphas = alphas_of(data, spec)
     screened, full = (models(data, spec, alphas, only_scored=only) for only in (True, False))
-    assert largest_gap(data, spec, screened) < 2 * TOL
+    assert max(gaps_by_passes(data, spec, screened)) < 2 * TOL
     assert_allclose(screened.objectives, full.objectives, rtol=1e-5)
     assert_allclose(screened.coefs, full.coefs, atol=2e-2 * np.abs(full.coefs).max())
 

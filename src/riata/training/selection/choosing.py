@@ -1,5 +1,6 @@
 """The choice of one model of a path, or of several paths with a row of scores each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,11 +46,11 @@ def cross_validated(
     return one_standard_error(models, of, scores, errors, fold_scores, weights)
 
 
-def _standard_errors(fold_scores: np.ndarray, weights: list[float]) -> np.ndarray:
+def _standard_errors(fold_scores: np.ndarray, weights: Sequence[float] | np.ndarray) -> np.ndarray:
     """The standard errors of means over folds: folds of groups or days differ in size, and the large ones say more."""
     with np.errstate(invalid="ignore"):  # a score may be infinite
         around = fold_scores - np.average(fold_scores, axis=0, weights=weights)
-        return np.sqrt(np.average(around**2, axis=0, weights=weights) / (len(weights) - 1))
+        return np.sqrt(np.average(around**2, axis=0, weights=weights) / max(1, len(weights) - 1))
 
 
 def least(
@@ -92,7 +93,7 @@ def one_standard_error(
     has_half = 2 * (best[0] - best) >= best[0] - lowest
     i = int(np.argmax(best <= lowest + error))
     of_folds, of_least_model = fold_scores[:, of_best[i], i], fold_scores[:, of_least, least]
-    asks_for_half = not has_half[i] and _beyond_doubt(of_folds - of_least_model, weights)
+    asks_for_half = not has_half[i] and beyond_doubt(of_folds - of_least_model, weights)
     if asks_for_half:
         i = int(np.argmax(has_half))
     of_path = int(of_best[i])
@@ -119,7 +120,7 @@ def one_standard_error(
     )
 
 
-def _beyond_doubt(differences: np.ndarray, weights: list[float]) -> bool:
+def beyond_doubt(differences: np.ndarray, weights: Sequence[float] | np.ndarray) -> bool:
     """Whether the mean of differences over folds is more than its standard error."""
     return float(np.average(differences, weights=weights)) > float(_standard_errors(differences, weights))
 

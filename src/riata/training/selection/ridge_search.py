@@ -31,6 +31,7 @@ from riata.training.fitting import make_problem, solver_options
 from riata.training.k_paths import fitted_k_path, k_path_of_margin, rough_k_path, supports_under_ridge
 from riata.training.model_events import model_made
 from riata.training.model_path import ModelPath
+from riata.training.selection.choosing import beyond_doubt
 from riata.training.selection.scoring import HeldOut
 from riata.training.spec import Spec
 
@@ -92,17 +93,12 @@ class Scored:
         if best == 0 or self.sizes[best - 1] <= NEAR_END * self.sizes[-1]:
             return False
         of_half = int(np.argmin(self.means[: 1 + n_half]))
-        return self._is_clear(self.by_fold[:, of_half] - self.by_fold[:, best])
+        return beyond_doubt(self.by_fold[:, of_half] - self.by_fold[:, best], self.weights)
 
     def clearly_better_than(self, other: "Scored") -> bool:
         """Whether it gains more over another than a standard error of the difference, by the same folds."""
-        return self._is_clear(other.by_fold[:, np.argmin(other.means)] - self.by_fold[:, np.argmin(self.means)])
-
-    def _is_clear(self, gains: np.ndarray) -> bool:
-        """Whether the mean of gains over folds is more than its standard error."""
-        mean = float(np.average(gains, weights=self.weights))
-        spread = float(np.average((gains - mean) ** 2, weights=self.weights))
-        return bool(mean > np.sqrt(spread / max(1, len(gains) - 1)))
+        gains = other.by_fold[:, np.argmin(other.means)] - self.by_fold[:, np.argmin(self.means)]
+        return beyond_doubt(gains, self.weights)
 
 
 @dataclass
