@@ -8,7 +8,8 @@ weight of the rows so far, and `rest` the root mean square of the slopes of the 
     hold_j' = sqrt(hold_j^2 + (s_j x_j / rest)^2 * mean of u^2),    z_j += u x_j - (hold_j' - hold_j) v_j.
 
 The mean is that over the lanes, whose slopes are much alike: how far a feature is held where it is, with the root and
-the quotient that this takes, is worked out once for all of them.
+the quotient that this takes, is worked out once for all of them. What is kept is the square of hold_j: roots are only
+for features of which some lane has a weight, and nearly all have none.
 
 Everything is homogeneous in x_j: a column in other units gives the same margins, bit for bit when the factor is a power
 of two. On dense rows x_j is counted from the first row's value, so a constant added to a column changes nothing either.
@@ -31,10 +32,10 @@ from riata.kernels.losses import Coded, value_and_derivative, with_offset
 from riata.kernels.mean_so_far import SUM, follow_mean, follow_spread, near
 from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, Rows, entries
-from riata.kernels.simd4 import any_above, load, soft, store
+from riata.kernels.simd4 import any_above, load, root, soft, store
 
 LANES = 4
-HOLD, SUMS, SQUARES, SHIFT, WIDTH = 4, 5, 6, 7, 8  # of a row of `block`: first comes z of every lane
+HOLD_SQUARE, SUMS, SQUARES, SHIFT, WIDTH = 4, 5, 6, 7, 8  # of a row of `block`: first comes z of every lane
 EMPTY = LANES  # the place of the model without features in arrays over lanes
 REPEATS = 0.4  # 0.5 would take rows met again for no evidence at all, 0 for as much as new ones
 MOVED = LANES + 1  # and of the change of the origin by the row itself in margins
@@ -54,16 +55,20 @@ def variance_of(first: float, second: float, share: float) -> float:
 
 
 @compiled(nogil=True, inline="always")
-def v_of(block: np.ndarray, j: int, variance: float, s: float, levels: Any, flat: float) -> Any:
+def v_of(z: Any, variance: float, s: float, hold: float, levels: Any, flat: float) -> Any:
     """v_j of all lanes."""
-    return soft(load(block, j), levels * s + flat) * (-1.0 / (variance + block[j, HOLD]))
+    return soft(z, levels * s + flat) * (-1.0 / (variance + hold))
 
 
 class Predicted(NamedTuple):
     """What predicting a row leaves for learning from it."""
 
-    variance: np.ndarray  # of the columns of its features
-    v: np.ndarray  # of its features
+    x: np.ndarray  # of its features; 0 where their columns do not vary
+    variance: np.ndarray  # of the columns
+    places: np.ndarray  # among its features, of those that may have a weight in some lane
+    hold: np.ndarray  # of these, and room for three more: roots are taken four at a time
+    work: np.ndarray  # room for as much
+    v: np.ndarray  # of these
     sums: np.ndarray  # of v x, of all lanes
 
 
@@ -79,16 +84,17 @@ def predict_row(
     flat: float,
     block: np.ndarray,
     row: Predicted,
-) -> None:
+) -> int:
     """Count a row into the moments and work out v of its features, and what else `row` gets.
 
-    Of nearly all features it is zero in every lane, which squares tell without a root or a quotient.
+    Of most features it is zero in every lane, which squares tell without a root or a quotient. The others are listed,
+    without a branch, of which the processor could not know where it goes; returns how many they are.
     """
-    variances, v, sums = row
-    share = 1.0 / (total + weight)
+    xs, variances, places, hold, deviation, v, sums = row
+    share, n = 1.0 / (total + weight), uint64(0)
     sums[:] = 0.0
     levels, sums_vx = load(level, 0), load(sums, 0)
-    zeros, level_squares = load(sums, 0), levels * levels * BELOW
+    level_squares = levels * levels * BELOW
     for p in range(values.shape[0]):
         j = uint64(p if features is None else features[p])
         x = (values[p] if plain else values[p] * shrink[j]) - block[j, SHIFT]
@@ -97,41 +103,56 @@ def predict_row(
         block[j, SUMS] = first
         block[j, SQUARES] = second
         variance = variance_of(first, second, share)
-        variances[p] = variance
+        xs[p], variances[p] = x if variance > 0.0 else 0.0, variance
         z = load(block, j)
-        if any_above(z * z, level_squares * variance) and variance > 0.0:
-            vp = v_of(block, j, variance, math.sqrt(variance), levels, flat)
-            store(v, p, vp)
-            sums_vx = sums_vx + vp * x
-        else:
-            store(v, p, zeros)
+        places[n] = p
+        n += uint64(any_above(z * z, level_squares * variance) & (variance > 0.0))
+    for a in range(n):
+        p = uint64(places[a])
+        hold[a] = block[uint64(p if features is None else features[p]), HOLD_SQUARE]
+        deviation[a] = variances[p]
+    for a in range(uint64(0), n, uint64(4)):
+        store(hold, a, root(load(hold, a)))
+        store(deviation, a, root(load(deviation, a)))
+    for a in range(n):
+        p = uint64(places[a])
+        j = uint64(p if features is None else features[p])
+        va = v_of(load(block, j), variances[p], deviation[a], hold[a], levels, flat)
+        store(v, a, va)
+        sums_vx = sums_vx + va * xs[p]
     store(sums, 0, sums_vx)
+    return n
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
 def learn_row(
-    features: np.ndarray | None,
-    values: np.ndarray,
-    shrink: np.ndarray,
-    plain: bool,
-    slopes: np.ndarray,
-    push: float,
-    block: np.ndarray,
-    row: Predicted,
+    features: np.ndarray | None, slopes: np.ndarray, push: float, block: np.ndarray, row: Predicted, width: int, n: int
 ) -> None:
-    """Add the slopes of a row to the memory of its features."""
-    variances, v, _ = row
+    """Add the slopes of a row of `width` features, of which n are listed, to the memory of its features."""
+    xs, variances, places, hold, step, v, _ = row
     slope = load(slopes, 0)
-    for p in range(values.shape[0]):
-        variance = variances[p]
-        if variance == 0.0:
-            continue
+    for p in range(uint64(width)):
+        j, x = uint64(p if features is None else features[p]), xs[p]
+        block[j, HOLD_SQUARE] += push * variances[p] * x * x
+        store(block, j, load(block, j) + slope * x)
+    for a in range(uint64(n)):
+        p = uint64(places[a])
+        step[a] = block[uint64(p if features is None else features[p]), HOLD_SQUARE]
+    for a in range(uint64(0), uint64(n), uint64(4)):
+        store(step, a, root(load(step, a)) - load(hold, a))
+    for a in range(uint64(n)):
+        p = uint64(places[a])
         j = uint64(p if features is None else features[p])
-        x = (values[p] if plain else values[p] * shrink[j]) - block[j, SHIFT]
-        before, pushed = block[j, HOLD], x * push
-        after = math.sqrt(before * before + variance * pushed * pushed)
-        store(block, j, load(block, j) + slope * x - load(v, p) * (after - before))
-        block[j, HOLD] = after
+        store(block, j, load(block, j) - load(v, a) * step[a])
+
+
+@compiled(nogil=True, inline="always")
+def after_slope(slope: Any, per_unit: float, per_curvature: float, z: Any, hold: Any, b: Any) -> Any:
+    """z, hold and value of an intercept, or of four, after one more slope."""
+    pushed = slope * per_unit
+    after = root(hold * hold + pushed * pushed)
+    z = z + slope * per_curvature - (after - hold) * b
+    return z, after, z / (after + 1.0) * -1.0
 
 
 @compiled(nogil=True, inline="always")
@@ -150,12 +171,15 @@ def learn_intercepts(
     factor of e, however much the targets vary.
     """
     unit = min(unit, curvature) if logarithms else unit
-    for g in range(LANES if logarithms else LANES + 1):
-        pushed = slopes[g] / unit
-        after = math.sqrt(b_hold[g] * b_hold[g] + pushed * pushed)
-        b_z[g] += slopes[g] / curvature - (after - b_hold[g]) * b[g]
-        b_hold[g] = after
-        b[g] = -b_z[g] / (1.0 + after)
+    per_unit, per_curvature = 1.0 / unit, 1.0 / curvature
+    z, hold, now = after_slope(load(slopes, 0), per_unit, per_curvature, load(b_z, 0), load(b_hold, 0), load(b, 0))
+    store(b_z, 0, z)
+    store(b_hold, 0, hold)
+    store(b, 0, now)
+    if not logarithms:
+        b_z[EMPTY], b_hold[EMPTY], b[EMPTY] = after_slope(
+            slopes[EMPTY], per_unit, per_curvature, b_z[EMPTY], b_hold[EMPTY], b[EMPTY]
+        )
 
 
 @compiled(nogil=True)
@@ -269,7 +293,10 @@ def online_sweep(
         features, values = entries(rows, i)
         width = max(width, values.shape[0])
     slopes, level, sums, margin = np.empty(LANES + 1), np.empty(LANES), np.empty(LANES), np.empty(LANES + 1)
-    row = Predicted(np.empty(width), np.zeros((width, LANES)), sums)
+    row = Predicted(
+        np.empty(width), np.empty(width), np.empty(width, np.int64), np.empty(width + 3), np.empty(width + 3),
+        np.empty((width, LANES)), sums,
+    )  # fmt: skip
     shrink = rows.shrink
     for t in range(visits.shape[0]):
         i = visits[t]
@@ -290,7 +317,7 @@ def online_sweep(
         for g in range(LANES):
             level[g] = noise[g] * math.sqrt(slope_squares[g]) * stretch + T * alpha * standardize
         flat = T * alpha * (1.0 - standardize)
-        predict_row(features, values, shrink, plain, weight[i], T, level, flat, block, row)
+        n = predict_row(features, values, shrink, plain, weight[i], T, level, flat, block, row)
         for g in range(LANES + 1):
             beyond = b[g] + (sums[g] / (stiffness[g] * curvature[0]) if g < LANES else 0.0)
             margin[g] = origin[0] + (near(beyond) if logarithms else beyond)
@@ -307,8 +334,7 @@ def online_sweep(
         rest = math.sqrt(slope_squares[EMPTY] / total[0])
         if rest <= (NO_SLOPE * curvature[0] if logarithms else 0.0):
             continue
-        push = math.sqrt(mean_square) / rest
-        learn_row(features, values, shrink, plain, slopes, push, block, row)
+        learn_row(features, slopes, mean_square / (rest * rest), block, row, values.shape[0], n)
         if learn_b:
             learn_intercepts(slopes, rest, curvature[0], logarithms, b_z, b_hold, b)
 
@@ -331,7 +357,8 @@ def all_weights(
         s = math.sqrt(variance)
         deviation[j] = s
         if s > 0.0:
-            store(w, j, v_of(block, j, variance, s, levels, flat) * softness)
+            hold = math.sqrt(block[j, HOLD_SQUARE])
+            store(w, j, v_of(load(block, j), variance, s, hold, levels, flat) * softness)
 
 
 class Steep(NamedTuple):
@@ -380,7 +407,8 @@ def steep_features(
                 steepest = max(steepest, abs(block[j, g]) - min(level[g], least) * s)
             if steepest <= 0.0:
                 continue
-            store(v, 0, v_of(block, j, variance, s, levels, 0.0))
+            hold = math.sqrt(block[j, HOLD_SQUARE])
+            store(v, 0, v_of(load(block, j), variance, s, hold, levels, 0.0))
             for g in range(LANES):
                 entered[g] += v[0, g] != 0.0
             if abs(block[j, lane]) > least * s:

@@ -93,7 +93,12 @@ def online_outputs_sweep(
     for i in visits:
         features, values = entries(rows, i)
         width = max(width, values.shape[0])
-    deviation, v = np.empty((n_classes, width)), np.zeros((n_classes, width, LANES))
+    x, variance, hold, work = (
+        np.empty((n_classes, width)), np.empty((n_classes, width)), np.empty((n_classes, width + 3)),
+        np.empty(width + 3),
+    )  # fmt: skip
+    places, n_places = np.empty((n_classes, width), np.int64), np.empty(n_classes, np.int64)
+    v = np.empty((n_classes, width, LANES))
     sums, level, origin = np.empty((n_classes, LANES)), np.empty(LANES), np.zeros(1)
     slopes, margin, shrink = np.empty((n_classes, LANES + 1)), np.empty((n_classes, LANES + 1)), rows.shrink
     for t in range(visits.shape[0]):
@@ -107,8 +112,8 @@ def online_outputs_sweep(
                 first_row(features, values, shrink, 0.0, False, block[k], origin)
             for g in range(LANES):
                 level[g] = noise[g] * math.sqrt(slope_squares[k, g]) * stretch + T * alpha * standardize
-            row = Predicted(deviation[k], v[k], sums[k])
-            predict_row(features, values, shrink, plain, weight[i], T, level, flat, block[k], row)
+            row = Predicted(x[k], variance[k], places[k], hold[k], work, v[k], sums[k])
+            n_places[k] = predict_row(features, values, shrink, plain, weight[i], T, level, flat, block[k], row)
             for g in range(LANES + 1):
                 margin[k, g] = b[k, g] + (sums[k, g] / (stiffness[g] * curvature) if g < LANES else 0.0)
                 margins[t, k, g] = margin[k, g]
@@ -121,7 +126,7 @@ def online_outputs_sweep(
             square = 0.0
             for g in range(LANES):
                 square += slopes[k, g] * slopes[k, g] / LANES
-            row = Predicted(deviation[k], v[k], sums[k])
-            learn_row(features, values, shrink, plain, slopes[k], math.sqrt(square) / rest, block[k], row)
+            row = Predicted(x[k], variance[k], places[k], hold[k], work, v[k], sums[k])
+            learn_row(features, slopes[k], square / (rest * rest), block[k], row, values.shape[0], n_places[k])
             if learn_b:
                 learn_intercepts(slopes[k], rest, curvature, False, b_z[k], b_hold[k], b[k])

@@ -1,7 +1,8 @@
 """Four float64 side by side in one register: a number of each of four lanes.
 
 Numba makes vector instructions of long loops only, and would take the lanes one after the other. A four is a type of
-its own, with +, - and * by another one or by a float: a sweep over lanes then reads, and costs, as if there were one.
+its own, with +, -, * and / by another one or by a float: a sweep over lanes then reads, and costs, as if there were
+one.
 """
 
 import operator
@@ -10,6 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
 from riata.kernels.prefetch import INT32, row_address
@@ -63,6 +65,7 @@ def _spread(builder: Any, value: Any) -> Any:
 _let(operator.add, "fadd")
 _let(operator.sub, "fsub")
 _let(operator.mul, "fmul")
+_let(operator.truediv, "fdiv")
 
 
 @intrinsic
@@ -86,6 +89,18 @@ def store(typing_context: Any, array: Any, row: Any, four: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, row, FOUR), compiled
+
+
+@intrinsic
+def root(typing_context: Any, x: Any) -> Any:
+    """The square roots of a four; that of a float, for what is done with both."""
+    kind, name = (FOUR, "llvm.sqrt.v4f64") if x == FOUR else (types.float64, "llvm.sqrt.f64")
+
+    def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function = ir.FunctionType(arguments[0].type, [arguments[0].type])
+        return builder.call(get_or_insert_function(builder.module, function, name), arguments)
+
+    return kind(kind), compiled
 
 
 @intrinsic

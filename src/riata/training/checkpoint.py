@@ -29,7 +29,7 @@ from riata.solvers.iterate import Saved
 from riata.training.row_sums import same_sums, sums_of_rows
 from riata.user_warnings import warn_user
 
-VERSION = 9
+VERSION = 10
 NEWEST, BEFORE = "checkpoint.npz", "checkpoint.before.npz"
 UNREADABLE = (*DAMAGE, AttributeError, LookupError, TypeError)
 

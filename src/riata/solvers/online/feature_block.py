@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from riata.kernels.online import HOLD, LANES, SHIFT, SQUARES, SUMS, WIDTH
+from riata.kernels.online import HOLD_SQUARE, LANES, SHIFT, SQUARES, SUMS, WIDTH
 from riata.solvers.stochastic.method import MethodMemory
 
-PARTS: dict[str, Any] = {"z": slice(LANES), "hold": HOLD, "sums": SUMS, "squares": SQUARES, "shift": SHIFT}
+PARTS: dict[str, Any] = {
+    "z": slice(LANES), "hold_square": HOLD_SQUARE, "sums": SUMS, "squares": SQUARES, "shift": SHIFT,
+}  # fmt: skip
 
 
 def lines_of_zeros(n_features: int) -> np.ndarray:

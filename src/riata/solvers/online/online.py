@@ -239,6 +239,7 @@ class Online(Method):
             memory[name] *= fade
         if fade < 1.0:
             memory["block"][:, :SHIFT] *= fade
+            of_features(memory, "hold_square")[:] *= fade
 
     def best_lane(self, losses: np.ndarray, enough: float = ENOUGH_EXPLAINED) -> int:
         """The best lane by progressive validation; without an alpha, the sparsest that is nearly as good."""

@@ -25,7 +25,7 @@ import numpy as np
 
 from riata.data.remote import Remote
 from riata.errors import OptionError
-from riata.kernels.online import EMPTY, HOLD, LANES, SHIFT, SQUARES, SUMS
+from riata.kernels.online import EMPTY, HOLD_SQUARE, LANES, SHIFT, SQUARES, SUMS
 from riata.losses import Loss
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
@@ -62,13 +62,13 @@ def pieces(method: Online, part: LearntPart) -> Learnt:
     w, deviation = method.weights(memory)
     v = w * (memory["stiffness"] * memory["curvature"])
     block = memory["block"]
-    hold = block[:, HOLD]
+    hold = np.sqrt(block[:, HOLD_SQUARE])
     held_back = block[:, :LANES] + (deviation**2 + hold)[:, None] * v
     b, b_hold = memory["b"], memory["b_hold"]
     return Learnt(
         hold[:, None] * v,
         held_back,
-        np.column_stack([hold, hold**2, block[:, SUMS], block[:, SQUARES]]),
+        np.column_stack([hold, block[:, HOLD_SQUARE], block[:, SUMS], block[:, SQUARES]]),
         np.stack([b_hold * b, b_hold, b_hold**2]),
         np.concatenate([memory["slope_squares"], memory["losses"], memory["total"]]),
         part.state.steps,
@@ -87,7 +87,7 @@ def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
     memory["slope_squares"][:], memory["losses"][:] = learnt.sums[:n], learnt.sums[n:-1]
     memory["total"][:] = learnt.sums[-1]
     hold_sum, hold_squares, block[:, SUMS], block[:, SQUARES] = learnt.of_features.T
-    block[:, HOLD] = hold = np.sqrt(hold_squares)
+    block[:, HOLD_SQUARE], hold = hold_squares, np.sqrt(hold_squares)
     mean = block[:, SUMS] / memory["total"]
     variance = np.maximum(block[:, SQUARES] / memory["total"] - mean**2, 0.0)
     v = learnt.pulled / np.maximum(hold_sum, 1e-300)[:, None]

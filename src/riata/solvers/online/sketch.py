@@ -201,7 +201,7 @@ class Sketch(Online):
         of_features(memory, "z")[waiting] = sums[:, None]
         of_features(memory, "squares")[waiting] = squares
         # `hold` (see `kernels.online`) for slopes as large as those of the empty model: s_j sqrt(sum of squares).
-        of_features(memory, "hold")[waiting] = squares / np.sqrt(memory["total"][0])
+        of_features(memory, "hold_square")[waiting] = squares * squares / memory["total"][0]
         memory["waiting"][waiting] = False
 
     def _make_room(self, state: State) -> None:
