@@ -1,6 +1,6 @@
 """How much of a fit's time goes into precision that was not asked for.
 
-    python benchmarks/beyond.py [--case genotypes "=golub Lasso, max/30"] [--out TABLE.md]
+    python benchmarks/beyond.py [--case genotypes "=golub Lasso, max/30"] [--out docs/hard.md]
 
 A fit ends at the first point whose certified gap is within the tolerance, so that only its last step can have been too
 precise: its share of the processor time, with the pass that certifies it, is the most that was spent beyond 1e-6.
@@ -15,25 +15,27 @@ from pathlib import Path
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[name] = "1"
 
+from pages import table, write_section  # noqa: E402
+
 import problems  # noqa: E402
 
 TARGET = 1e-6
+HEAD = ["problem", "s", "gap before the last step", "gap", "last step, %"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--case", default=[""], nargs="*", help="cases whose name contains one of these; with =, is it")
-    parser.add_argument("--out", type=Path, help="write the table to this Markdown file, too")
+    parser.add_argument("--out", type=Path, help="write the table into this page, too")
     options = parser.parse_args()
-    lines = ["| problem | s | gap before the last step | gap | last step, % |", "| --- | --- | --- | --- | --- |"]
-    print(*lines, sep="\n")
+    rows = []
     for benchmark in problems.HARD:
         asked = any(benchmark.name == case[1:] if case[:1] == "=" else case in benchmark.name for case in options.case)
         if asked and not benchmark.path:
-            lines.append(measured(benchmark))
-            print(lines[-1], flush=True)
+            rows.append(measured(benchmark))
+            print(*rows[-1], sep=" | ", flush=True)
             if options.out:
-                options.out.write_text("\n".join(lines) + "\n")
+                write_section(options.out, "precision", table(HEAD, rows))
 
 
 def measured(benchmark):
@@ -58,7 +60,7 @@ def measured(benchmark):
             if gaps[-1] <= TARGET:
                 break
     total, last = times[-1] - times[0], times[-1] - times[-2]
-    return f"| {benchmark.name} | {total:.3f} | {gaps[-2]:.0e} | {gaps[-1]:.0e} | {100 * last / total:.0f} |"
+    return benchmark.name, f"{total:.3f}", f"{gaps[-2]:.0e}", f"{gaps[-1]:.0e}", f"{100 * last / total:.0f}"
 
 
 if __name__ == "__main__":

@@ -138,8 +138,12 @@ def certified(result):
 def at_least(result):
     """Seconds that a solver needs for an answer that is good enough, which it has not given: more than its last one
     took, at a looser tolerance, and than it had spent on the next when it was stopped."""
-    spent = 0.0 if "failed" in result else result.get("limit", 0.0) - result.get("spent", 0.0)
-    return max(result["warm"] or 0.0, spent)
+    return max(result["warm"] or 0.0, result.get("limit", 0.0) - result.get("spent", 0.0))
+
+
+def peers_that_ran(results):
+    """Those that did not end with an error."""
+    return [r for r in results if r["solver"] != "riata" and "failed" not in r]
 
 
 def shown(seconds):
@@ -162,7 +166,7 @@ def summary(rows, without=lambda name, asked: "none in time" if asked else "not 
     lines = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
     for name, results in rows:
         ours, best = compared(results)
-        asked = [r for r in results if r["solver"] != "riata"]
+        asked = peers_that_ran(results)
         if best:
             its = [best["solver"], shown(best["warm"]), f"{best['warm'] / ours['warm']:.1f}" if ours else ""]
         else:

@@ -2,14 +2,15 @@
 
     python benchmarks/hard.py --list
     python benchmarks/hard.py [--case genotypes "=golub Lasso, max/30"] [--solvers riata celer] [--limit 100] [--again]
-        [--from docs/hard.md] [--out docs/hard.md]
-    python benchmarks/hard.py --cores 2 --case ... [--out docs/hard-two-cores.md]
+        [--from docs/hard-solvers.md] [--out docs/hard.md] [--solvers-out docs/hard-solvers.md]
+    python benchmarks/hard.py --cores 2 --case ... [--out docs/hard.md]
 
 As `convex.py`, to the same certified gap, but in processor seconds on one core, so that other work on the machine
 hardly counts; with `--cores 2` in seconds by the clock, and processor seconds beside them. A solver is stopped at the
 limit, loading not counted, or where it can no longer be the fastest. Every result is kept in build/hard.json as soon as
 it is there, and what is kept is not measured again: cases can be run one at a time, and a run that was stopped goes on.
-The table has all that is kept, and says of which run each result is; `--from` takes back what an earlier table has.
+The tables have all that is kept: `--out` has a line per case, `--solvers-out` one per case and solver that says of
+which run it is; `--from` takes back what the latter has.
 """
 
 import argparse
@@ -26,28 +27,23 @@ if "--cores" not in sys.argv:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
 
 import convex
+from pages import table, write_section
 
 import problems
 
-MARK = "<!-- what follows is written by benchmarks/hard.py -->"
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "hard.json"
 LIMIT = 100  # processor seconds
 COMPILING = {"riata": 20, "skglm": 20}  # seconds to compile loops
 STARTING, TRIES = 3, 10  # seconds of others, and times the fastest so far: a solver that takes longer is not faster
 LARGER_ALPHA = "none at a larger alpha"
-HEAD = f"""# Where it is hard
+HEAD = f"""# Where it is hard: every solver
 
-Written by `python benchmarks/hard.py --out docs/hard.md`: problems with small penalties, correlated or wide columns, or
-text whose columns have unit deviation (which is what standardising it gives, with an intercept). Every solver has the
-same matrix in the layout it likes best, runs in a process of its own, and must reach a duality gap of
-{convex.TARGET:g}, relative to the loss of the empty model, by riata's certificate on its coefficients. Times are
-processor seconds on one core, the best of up to three warm runs. The ratio is the time of the fastest certified peer
-over riata's. A solver is stopped at its limit, which is {TRIES} times the fastest time so far, riata's included, with
-{STARTING} s to start, or {COMPILING["skglm"]} s if it compiles, and {LIMIT} s at most; one that is not certified by
-then is not asked for smaller alphas of the same problem, unless it is named: *none in time* says that of all peers
-that were asked, *{LARGER_ALPHA}* that none was asked for this alpha. The fastest of them would have needed more seconds
-than stand behind >: as many as its last tolerance took, which was too loose, or as it had spent on the next.
+Written by `python benchmarks/hard.py --solvers-out docs/hard-solvers.md`, whose cases and rules
+[Where it is hard](hard.md) tells. Times are processor seconds on one core, the first in a fresh process (where loops
+may be compiled) and the best of up to three more. What stands behind > was too little for a certified gap of
+{convex.TARGET:g}: the seconds of the last answer, at a tolerance that was too loose, or those that had been spent on
+the next when the solver was stopped. The last column says of which day and revision a line is.
 """
 
 
@@ -63,7 +59,8 @@ def main():
     parser.add_argument(
         "--from", type=Path, dest="table", help="take back what the table in this file has and is not kept"
     )
-    parser.add_argument("--out", type=Path, help="write the table of all that is kept to this Markdown file")
+    parser.add_argument("--out", type=Path, help="write a line for each case that is kept into this page")
+    parser.add_argument("--solvers-out", type=Path, help="write a line for each case and solver to this Markdown file")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     convex.clock = time.process_time if options.cores == 1 else time.perf_counter
@@ -86,15 +83,19 @@ def main():
     kept = _kept()
     rows = [(one.name, _in_order(_results(kept, one, options.cores))) for one in problems.HARD]
     rows = [(name, results) for name, results in rows if results]
-    table = _table(rows, kept) if options.cores == 1 else _two_times(rows)
+    by_case = _by_case(rows, kept) if options.cores == 1 else _by_the_clock(rows)
     if options.out:
-        from peers import missing
+        section = "cases" if options.cores == 1 else "cases on two cores"
+        write_section(options.out, section, f"{_about()}\n\n{by_case}")
+    if options.solvers_out:
+        options.solvers_out.write_text(f"{HEAD}\n{_about()}\n\n{convex.measurements(rows)}\n")
+    print(by_case)
 
-        before = options.out.read_text().partition(MARK)[0] if options.out.exists() else f"{HEAD}\n"
-        options.out.write_text(f"{before}{MARK}\n\n{convex.machine()} {' '.join(missing())}\n\n{table}\n")
-    print(table)
-    if options.cores == 1:
-        print("", *_counts(rows, kept), sep="\n")
+
+def _about():
+    from peers import missing
+
+    return " ".join([convex.machine(), *missing()])
 
 
 def _stop_after(seconds):
@@ -177,7 +178,7 @@ def _gave_up(kept, benchmark, solver, cores):
 def _take_back(path, cores):
     """Keep the results of a table that was written before, where there are none kept yet."""
     kept, columns = _kept(), []
-    for line in path.read_text().partition(MARK)[2].splitlines():
+    for line in path.read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if cells[:2] == ["problem", "solver"]:
             columns = cells
@@ -205,7 +206,8 @@ def _without_mark(seconds):
     return seconds.removeprefix("> ")
 
 
-def _table(rows, kept):
+def _by_case(rows, kept):
+    """What the table says, and the table."""
     by_name = {benchmark.name: benchmark for benchmark in problems.HARD}
     not_run = {name: _not_run(kept, by_name[name]) for name, _ in rows}
 
@@ -214,7 +216,8 @@ def _table(rows, kept):
             return "none in time"
         return LARGER_ALPHA if _gave_up_all(kept, by_name[name]) else "not run"
 
-    return f"{convex.summary(rows, without, not_run)}\n\n{convex.measurements(rows)}"
+    said = "\n".join(_counts(rows, kept))
+    return f"{said}\n\n{convex.summary(rows, without, not_run)}"
 
 
 def _peers(benchmark):
@@ -239,7 +242,7 @@ def _counts(rows, kept):
     ratios, bounds, larger, nothing, late = {}, {}, [], [], []
     for name, results in rows:
         ours, best = convex.compared(results)
-        asked = [convex.at_least(r) for r in results if r["solver"] != "riata"]
+        asked = [convex.at_least(r) for r in convex.peers_that_ran(results)]
         if ours is None:
             late.append(name)
         elif best is not None:
@@ -249,32 +252,36 @@ def _counts(rows, kept):
         else:
             (larger if _gave_up_all(kept, by_name[name]) else nothing).append(name)
     slower = sorted((ratio, name) for name, ratio in ratios.items() if ratio < 1.0)
-    yield f"{len(rows)} of {len(problems.HARD)} cases have a result."
-    yield f"Certified peer in {len(ratios)}: riata slower in {len(slower)}, 3 times as fast in {_three(ratios)}."
-    yield from (f"  slower: {name} {ratio:.2f}" for ratio, name in slower)
-    yield from (f"  least: {name} {ratios[name]:.2f}" for name in sorted(ratios, key=ratios.get)[:3])
-    yield f"No peer in time in {len(bounds)}: 3 times as fast by the bound in {_three(bounds)}."
-    yield f"No peer at a larger alpha in {len(larger)}. No peer asked in {len(nothing)}: {'; '.join(nothing)}."
-    yield f"riata not in time in {len(late)}: {'; '.join(late)}."
+    least = ", ".join(f"{name} {ratios[name]:.2f}" for name in sorted(ratios, key=ratios.get)[:3])
+    yield f"{len(rows)} of {len(problems.HARD)} cases have been run with riata."
+    yield f"In {len(ratios)} a peer is certified, too. riata is slower in {len(slower)} of them, and 3 times as fast in"
+    yield f"{_three(ratios)}. The least ratios: {least}."
+    yield f"In {len(bounds)} no peer gets there in time. By what they had spent riata is 3 times as fast in"
+    yield f"{_three(bounds)} of them."
+    if larger:
+        yield f"In {len(larger)} none was asked that had not failed at a larger alpha."
+    if nothing:
+        yield f"In {len(nothing)} no peer was run: {'; '.join(nothing)}."
+    if late:
+        yield f"riata itself is not in time in {len(late)}: {'; '.join(late)}."
     whole = sum(not _not_run(kept, by_name[name]) for name, _ in rows)
-    yield f"Every peer was asked, or did not get there at a larger alpha, in {whole}."
+    yield f"Every peer was asked, or had not got there at a larger alpha, in {whole}."
 
 
 def _three(ratios):
     return sum(ratio >= 3.0 for ratio in ratios.values())
 
 
-def _two_times(rows):
-    """Seconds by the clock and of all cores together, of every solver."""
-    lines = ["| problem | solver | clock s | processor s | certified gap | run |", "| --- " * 6 + "|"]
+def _by_the_clock(rows):
+    """Seconds by the clock, and riata's of all cores together, beside the fastest certified peer's."""
+    lines = []
     for name, results in rows:
-        for r in results:
-            if convex.certified(r):
-                cells = [f"{r['warm']:.3f}", f"{r['processor']:.3f}", f"{r['gap']:.0e}"]
-            else:
-                cells = [f"> {convex.at_least(r):.3f}", "", "" if r["gap"] is None else f"{r['gap']:.0e}"]
-            lines.append("| " + " | ".join([name, r["solver"], *cells, r["run"]]) + " |")
-    return "\n".join(lines)
+        ours, best = convex.compared(results)
+        if ours is None:
+            continue
+        its = [best["solver"], convex.shown(best["warm"]), f"{best['warm'] / ours['warm']:.1f}"] if best else [""] * 3
+        lines.append([name, convex.shown(ours["warm"]), convex.shown(ours["processor"]), *its])
+    return table(["problem", "riata s", "its processor s", "fastest peer", "its s", "ratio"], lines)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """riata against its peers on problems that are drawn at random, so that nothing can have been tuned to them.
 
     python benchmarks/unseen.py [--problems 40] [--seed 1] [--limit 40] [--paths] [--single] [--small]
-        [--out build/unseen.md]
+        [--out docs/hard.md]
 
 Shape, correlation, scale, sparsity, noise, balance of classes, loss and penalty are drawn by the seed. As in `hard.py`
 every solver has the matrix in the layout it likes best, and its tolerance is tightened until riata's certificate on its
@@ -28,6 +28,7 @@ import convex
 import numpy as np
 import peers
 import scipy.sparse as sp
+from pages import write_section
 
 from problems import Benchmark
 
@@ -227,7 +228,7 @@ def main():
     parser.add_argument("--paths", action="store_true", help="paths alone")
     parser.add_argument("--single", action="store_true", help="no paths")
     parser.add_argument("--small", action="store_true", help="small problems alone")
-    parser.add_argument("--out", type=Path, help="write the tables to this Markdown file")
+    parser.add_argument("--out", type=Path, help="write the table into this page")
     options = parser.parse_args()
     convex.clock, convex.LIMIT = time.process_time, options.limit
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])  # riata has a thread for every core it may use
@@ -238,11 +239,11 @@ def main():
         results = results_of(benchmark, X, y, options.limit)
         rows.append((benchmark.name, results))
         print(convex.summary(rows[-1:]).splitlines()[-1], flush=True)
-    report = "\n".join(["", *counts(rows), "", convex.report(rows)])
+    said = "\n".join(counts(rows))
     if options.out:
-        options.out.parent.mkdir(exist_ok=True)
-        options.out.write_text(f"{convex.machine()}\n{report}\n")
-    print(report if options.out is None else "\n".join(counts(rows)))
+        section = "paths drawn at random" if options.paths else "drawn at random"
+        write_section(options.out, section, f"{said}\n\n{convex.summary(rows)}")
+    print(f"\n{said}\n\n{convex.report(rows)}")
 
 
 def counts(rows):

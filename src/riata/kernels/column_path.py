@@ -16,7 +16,9 @@ from riata.kernels.compiled import compiled
 from riata.kernels.coordinate import (
     ColumnQuadratic,
     add_column,
+    add_columns,
     along_column,
+    column_slopes,
     move_along_column,
     sums_along_column,
     sweeps_along_columns,
@@ -24,13 +26,14 @@ from riata.kernels.coordinate import (
 from riata.kernels.losses import Coded, second_derivative, value_and_derivative
 from riata.kernels.quadratic import best_value, violation
 from riata.kernels.row_terms import loss_along
-from riata.kernels.rows import FAST, Rows, entries
+from riata.kernels.rows import FAST, Rows, parts
 from riata.kernels.strengths import Strengths
 
 FIRST = 2  # models that are given, and lead to the others
 FURTHEST = 10.0  # as in `solvers.convex.row_curvature`
 STEPS = 50  # of Newton's method for one model
 LAST_SWEEP = 0.003  # of what all have gained: after a sweep that gains no more, a quadratic is near its minimum
+WORTH = 0.1  # of what an entry gains on average in a sweep: columns that gain less wait for the next step
 KEPT_PRODUCTS = 3  # steps, for which the products of few columns are kept
 SWEEPS_OVER_PRODUCTS, NO_GAIN = 100, 1e-12  # at most; and a share of all gains
 INNER, TIGHTER = 0.5, 0.2  # of the gap that is asked for, over the active features; and where that was not enough
@@ -170,7 +173,7 @@ def follow_alphas_along_columns(
             else:
                 change, _, visited, _ = sweeps_along_columns(
                     columns, place.quadratic, place.active[:n_active], place.stored, place.far, rows.t, place.history,
-                    place.gains, 0.0, LAST_SWEEP,
+                    place.gains, WORTH, LAST_SWEEP,
                 )  # fmt: skip
                 worked += 2.0 * visited
             taken = _move(columns, loss, terms, n_active, rows, place, constant + change, F)
@@ -207,10 +210,7 @@ def _ahead(models: Models, i: int, lower: np.ndarray, upper: np.ndarray, v: np.n
 def _margins(columns: Rows, v: np.ndarray, b: float, z: np.ndarray) -> None:
     for i in range(z.shape[0]):
         z[i] = b
-    for j in range(v.shape[0]):
-        if v[j] != 0.0:
-            features, values = entries(columns, j)
-            add_column(features, values, v[j], z)
+    add_columns(columns, v, z)
 
 
 @compiled(nogil=True, fastmath=FAST)
@@ -255,14 +255,13 @@ def _balance(terms: Terms, rows: OfRows) -> float:
 @compiled(nogil=True)
 def _make_all_slopes(columns: Rows, rows: OfRows, place: OfColumns) -> float:
     """Those of all columns, which is a reference for others; returns the entries visited."""
-    visited = 0.0
     for i in range(rows.u.shape[0]):
         rows.reference[i] = rows.balanced[i]
+    column_slopes(columns, rows.balanced, place.reference)
+    visited = 0.0
     for j in range(place.v.shape[0]):
-        features, values = entries(columns, j)
-        place.reference[j] = along_column(features, values, rows.balanced)
         place.slopes[j] = place.reference[j]
-        visited += values.shape[0]
+        visited += place.stored[j]
     return visited
 
 
@@ -280,12 +279,11 @@ def _make_slopes(columns: Rows, weight: np.ndarray, rows: OfRows, place: OfColum
         many += 1 if place.slopes[j] != 0.0 else 0
     if many > MANY * d:
         return _make_all_slopes(columns, rows, place)
-    visited = 0.0
+    (starts, features, values), visited = parts(columns), 0.0
     for j in range(d):
         if place.slopes[j] != 0.0:
-            features, values = entries(columns, j)
-            place.slopes[j] = along_column(features, values, rows.balanced)
-            visited += values.shape[0]
+            place.slopes[j] = along_column(starts, features, values, j, rows.balanced)
+            visited += place.stored[j]
     return visited
 
 
@@ -362,6 +360,7 @@ def _look_along_columns(
     a share of F."""
     _, curved, up, _, down, _ = rows.totals
     D, sums, means, curvatures, l1, l2, lower, upper = place.quadratic
+    starts, features, values = parts(columns)
     centred = terms.centred and curved > 0.0
     constant = -(up + down) / curved if centred else 0.0
     for i in range(rows.u.shape[0]):
@@ -369,11 +368,10 @@ def _look_along_columns(
     worst = abs(up + down) / max(up, -down, 1e-300) if terms.centred else 0.0
     for k in range(n_active):
         j = place.active[k]
-        features, values = entries(columns, j)
-        sums[j], curvatures[j] = sums_along_column(features, values, D)
+        sums[j], curvatures[j] = sums_along_column(starts, features, values, j, D)
         means[j] = sums[j] / curved if centred else 0.0
         curvatures[j] += l2[j] - sums[j] * means[j]
-        slope = along_column(features, values, rows.t) + l2[j] * place.v[j]
+        slope = along_column(starts, features, values, j, rows.t) + l2[j] * place.v[j]
         place.gains[k] = slope
         worst = max(worst, violation(slope, place.v[j], l1[j], lower[j], upper[j]) / l1[j])
     return constant, worst
@@ -383,22 +381,21 @@ def _look_along_columns(
 def _multiply(columns: Rows, n_active: int, rows: OfRows, place: OfColumns) -> float:
     """The products of the active columns with one another; returns the entries visited."""
     weighted, visited = rows.step, 0.0
+    starts, features, values = parts(columns)
     D, sums, means, _, _, l2, _, _ = place.quadratic
     for i in range(weighted.shape[0]):
         weighted[i] = 0.0
     for k in range(n_active):
         j = place.active[k]
-        features, values = entries(columns, j)
-        move_along_column(features, values, 1.0, D, weighted)
+        move_along_column(starts, features, values, j, 1.0, D, weighted)
         for other in range(k + 1):
             i = place.active[other]
-            other_features, other_values = entries(columns, i)
-            product = along_column(other_features, other_values, weighted) - means[j] * sums[i]
+            product = along_column(starts, features, values, i, weighted) - means[j] * sums[i]
             place.among[k, other] = product
             place.among[other, k] = product
-            visited += other_values.shape[0]
+            visited += place.stored[i]
         place.among[k, k] += l2[j]
-        move_along_column(features, values, -1.0, D, weighted)
+        move_along_column(starts, features, values, j, -1.0, D, weighted)
     return visited
 
 
@@ -444,13 +441,13 @@ def _move(
 ) -> float:
     """Go to the far coefficients, or part of the way, if that lowers F: the share."""
     z, step, v, far, active = rows.z, rows.step, place.v, place.far, place.active
+    starts, features, values = parts(columns)
     for i in range(z.shape[0]):
         step[i] = constant
     for k in range(n_active):
         j = active[k]
         if far[j] != v[j]:
-            features, values = entries(columns, j)
-            add_column(features, values, far[j] - v[j], step)
+            add_column(starts, features, values, j, far[j] - v[j], step)
     penalty = _penalty(n_active, place, v)
     promised = penalty - _penalty(n_active, place, far)
     for i in range(z.shape[0]):
@@ -474,7 +471,7 @@ def _move(
 @compiled(nogil=True)
 def _drop_rounding(columns: Rows, n_active: int, no_effect: float, rows: OfRows, place: OfColumns) -> None:
     """Coefficients that leave no trace become zero: of a column and its copy, what the second has may be rounding."""
-    largest = 0.0
+    largest, (starts, features, values) = 0.0, parts(columns)
     for k in range(n_active):
         j = place.active[k]
         largest = max(largest, place.deviation[j] * abs(place.v[j]))
@@ -482,6 +479,5 @@ def _drop_rounding(columns: Rows, n_active: int, no_effect: float, rows: OfRows,
         j = place.active[k]
         now = place.v[j]
         if now != 0.0 and place.deviation[j] * abs(now) <= no_effect * largest:
-            features, values = entries(columns, j)
-            add_column(features, values, -now, rows.z)
+            add_column(starts, features, values, j, -now, rows.z)
             place.v[j] = 0.0

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import compiled, uint64
 from riata.kernels.losses import Coded, derivative
 from riata.kernels.quadratic import best_value
-from riata.kernels.rows import FAST, Rows, axpy, entries
+from riata.kernels.rows import FAST, Rows, axpy, begin_end, entries, parts
 
 
 class Coordinates(NamedTuple):
@@ -84,66 +84,82 @@ class ColumnQuadratic(NamedTuple):
     upper: np.ndarray
 
 
-@compiled(nogil=True, fastmath=FAST)
-def along_column(features: np.ndarray | None, values: np.ndarray, t: np.ndarray) -> float:
-    """sum_i t_i a_i of one column."""
+@compiled(nogil=True, fastmath=FAST, forceinline=True)
+def along_column(
+    starts: np.ndarray | int, features: np.ndarray | None, values: np.ndarray, j: int, t: np.ndarray
+) -> float:
+    """sum_i t_i a_ij, with columns as `parts` has them."""
+    begin, end = begin_end(starts, j)
     total = 0.0
-    for p in range(values.shape[0]):
-        total += values[p] * t[p if features is None else features[p]]
+    for p in range(begin, end):
+        total += values[p] * t[p - begin if features is None else uint64(features[p])]
     return total
 
 
-@compiled(nogil=True, fastmath=FAST)
-def sums_along_column(features: np.ndarray | None, values: np.ndarray, D: np.ndarray) -> tuple[float, float]:
-    """sum_i D_i a_i and sum_i D_i a_i^2 of one column."""
+@compiled(nogil=True, fastmath=FAST, forceinline=True)
+def sums_along_column(
+    starts: np.ndarray | int, features: np.ndarray | None, values: np.ndarray, j: int, D: np.ndarray
+) -> tuple[float, float]:
+    """sum_i D_i a_ij and sum_i D_i a_ij^2."""
+    begin, end = begin_end(starts, j)
     first = second = 0.0
-    for p in range(values.shape[0]):
-        weighted = D[p if features is None else features[p]] * values[p]
+    for p in range(begin, end):
+        weighted = D[p - begin if features is None else uint64(features[p])] * values[p]
         first += weighted
         second += weighted * values[p]
     return first, second
 
 
-@compiled(nogil=True, fastmath=FAST)
-def add_column(features: np.ndarray | None, values: np.ndarray, factor: float, z: np.ndarray) -> None:
-    """z_i += factor a_i."""
-    for p in range(values.shape[0]):
-        z[p if features is None else features[p]] += factor * values[p]
-
-
-@compiled(nogil=True, fastmath=FAST)
-def move_along_column(
-    features: np.ndarray | None, values: np.ndarray, factor: float, D: np.ndarray, t: np.ndarray
+@compiled(nogil=True, fastmath=FAST, forceinline=True)
+def add_column(
+    starts: np.ndarray | int, features: np.ndarray | None, values: np.ndarray, j: int, factor: float, z: np.ndarray
 ) -> None:
-    """t_i += factor D_i a_i."""
-    for p in range(values.shape[0]):
-        i = p if features is None else features[p]
+    """z_i += factor a_ij."""
+    begin, end = begin_end(starts, j)
+    for p in range(begin, end):
+        z[p - begin if features is None else uint64(features[p])] += factor * values[p]
+
+
+@compiled(nogil=True, fastmath=FAST, forceinline=True)
+def move_along_column(
+    starts: np.ndarray | int,
+    features: np.ndarray | None,
+    values: np.ndarray,
+    j: int,
+    factor: float,
+    D: np.ndarray,
+    t: np.ndarray,
+) -> None:
+    """t_i += factor D_i a_ij."""
+    begin, end = begin_end(starts, j)
+    for p in range(begin, end):
+        i = p - begin if features is None else uint64(features[p])
         t[i] += factor * values[p] * D[i]
 
 
 @compiled(nogil=True)
 def column_sums(columns: Rows, D: np.ndarray, sums: np.ndarray, squares: np.ndarray) -> None:
     """Write sum_i D_i a_ij and sum_i D_i a_ij^2 of every column."""
+    starts, features, values = parts(columns)
     for j in range(sums.shape[0]):
-        features, values = entries(columns, j)
-        sums[j], squares[j] = sums_along_column(features, values, D)
+        sums[j], squares[j] = sums_along_column(starts, features, values, j, D)
 
 
 @compiled(nogil=True)
 def column_slopes(columns: Rows, t: np.ndarray, slopes: np.ndarray) -> None:
     """Write sum_i t_i a_ij of every column."""
+    starts, features, values = parts(columns)
     for j in range(slopes.shape[0]):
-        features, values = entries(columns, j)
-        slopes[j] = along_column(features, values, t)
+        slopes[j] = along_column(starts, features, values, j, t)
 
 
 @compiled(nogil=True)
 def add_columns(columns: Rows, v: np.ndarray, z: np.ndarray) -> None:
     """z += A v, passing over columns whose coefficient is 0."""
+    starts, features, values = parts(columns)
     for j in range(v.shape[0]):
         if v[j] != 0.0:
-            features, values = entries(columns, j)
-            add_column(features, values, v[j], z)
+            add_column(starts, features, values, j, v[j], z)
 
 
 @compiled(nogil=True)
@@ -151,16 +167,15 @@ def curvature_along_columns(
     columns: Rows, chosen: np.ndarray, x: np.ndarray, D: np.ndarray, z: np.ndarray, product: np.ndarray
 ) -> None:
     """Write A'DA x of the chosen columns; z is room for a number for each row."""
+    starts, features, values = parts(columns)
     for i in range(z.shape[0]):
         z[i] = 0.0
     for k in range(chosen.shape[0]):
-        features, values = entries(columns, chosen[k])
-        add_column(features, values, x[k], z)
+        add_column(starts, features, values, chosen[k], x[k], z)
     for i in range(z.shape[0]):
         z[i] *= D[i]
     for k in range(chosen.shape[0]):
-        features, values = entries(columns, chosen[k])
-        product[k] = along_column(features, values, z)
+        product[k] = along_column(starts, features, values, chosen[k], z)
 
 
 @compiled(nogil=True)
@@ -187,6 +202,7 @@ def sweeps_along_columns(
     entries visited and of sweeps.
     """
     D, sums, means, curvatures, l1, l2, lower, upper = quadratic
+    starts, features, values = parts(columns)
     constant = decrease = visited = least = 0.0
     sweep = 0
     while sweep < history.shape[0]:
@@ -196,14 +212,13 @@ def sweeps_along_columns(
             curvature = curvatures[j]
             if curvature <= 0.0 or (sweep > 0 and gains[k] < least * stored[j]):
                 continue
-            features, values = entries(columns, j)
             visited += stored[j]
             old = v[j]
-            slope = along_column(features, values, t) + constant * sums[j] + l2[j] * old
+            slope = along_column(starts, features, values, j, t) + constant * sums[j] + l2[j] * old
             new = best_value(curvature * old - slope, l1[j], lower[j], upper[j], curvature)
             change, gains[k] = new - old, 0.0
             if change != 0.0:
-                move_along_column(features, values, change, D, t)
+                move_along_column(starts, features, values, j, change, D, t)
                 constant -= change * means[j]
                 gains[k] = -change * (slope + 0.5 * curvature * change) - l1[j] * (abs(new) - abs(old))
                 decrease += gains[k]

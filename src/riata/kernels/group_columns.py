@@ -8,7 +8,7 @@ import numpy as np
 from riata.kernels.best_block import best_block
 from riata.kernels.compiled import compiled
 from riata.kernels.coordinate import along_column, move_along_column
-from riata.kernels.rows import Rows, entries
+from riata.kernels.rows import Rows, parts
 
 STILL = 1e-3  # of the group: a change that is less ends them
 
@@ -52,6 +52,7 @@ def sweeps_over_groups(
     rows of as many numbers as there are columns.
     """
     D, sums, means, starts, places, blocks, eigenvalues, steepness, steps, by_group, by_feature, scale = quadratic
+    begins, features, entries = parts(columns)
     before, slope, changes, by_vectors = room[0], room[1], room[2], room[2:]
     best = len(eigenvalues) > 0
     constant = 0.0
@@ -62,8 +63,7 @@ def sweeps_over_groups(
                 continue
             size, place = last - first, places[g]
             for j in range(first, last):
-                features, values = entries(columns, j)
-                slope[j] = along_column(features, values, t) + constant * sums[j]
+                slope[j] = along_column(begins, features, entries, j, t) + constant * sums[j]
                 before[j] = v[j]
             if best:
                 own = blocks[place : place + size * size]
@@ -94,7 +94,6 @@ def sweeps_over_groups(
             for j in range(first, last):
                 change = v[j] - before[j]
                 if change != 0.0:
-                    features, values = entries(columns, j)
-                    move_along_column(features, values, change, D, t)
+                    move_along_column(begins, features, entries, j, change, D, t)
                     constant -= change * means[j]
     return constant

@@ -97,6 +97,51 @@ def _let_numba_see_entries() -> None:
         return csr
 
 
+def parts(rows: Rows) -> tuple[np.ndarray | int, np.ndarray | None, np.ndarray]:
+    """(starts, features, values) of all rows: to take them out of the layout once spares a loop over short rows what
+    counting references to slices costs. Of dense rows `starts` is their length, and features are None."""
+    raise NotImplementedError
+
+
+def begin_end(starts: np.ndarray | int, i: int) -> tuple[int, int]:
+    """Where row i lies among the values of `parts`."""
+    raise NotImplementedError
+
+
+@before_compiling
+def _let_numba_see_parts() -> None:
+    from numba import types, uint64
+    from numba.extending import overload
+
+    @overload(parts)
+    def _parts(rows: Any) -> Any:
+        if rows.instance_class is DenseRows:
+
+            def dense(rows: Any) -> Any:
+                return rows.X.shape[1], None, rows.X.reshape(-1)
+
+            return dense
+
+        def csr(rows: Any) -> Any:
+            return rows.indptr, rows.indices, rows.data
+
+        return csr
+
+    @overload(begin_end)
+    def _begin_end(starts: Any, i: Any) -> Any:
+        if isinstance(starts, types.Integer):
+
+            def of_length(starts: Any, i: Any) -> Any:
+                return uint64(starts * i), uint64(starts * (i + 1))
+
+            return of_length
+
+        def between(starts: Any, i: Any) -> Any:
+            return uint64(starts[i]), uint64(starts[i + 1])
+
+        return between
+
+
 @compiled(fastmath=FAST)
 def dot(features: np.ndarray | None, values: np.ndarray, shrink: np.ndarray, w: np.ndarray) -> float:
     """a . w"""
