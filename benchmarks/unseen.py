@@ -1,12 +1,14 @@
 """riata against its peers on problems that are drawn at random, so that nothing can have been tuned to them.
 
-    python benchmarks/unseen.py [--problems 40] [--seed 1] [--limit 40] [--paths] [--small] [--out docs/hard.md]
+    python benchmarks/unseen.py [--problems 40] [--seed 1] [--limit 40] [--paths] [--single] [--small]
+        [--out docs/hard.md]
 
 Shape, correlation, scale, sparsity, noise, balance of classes, loss and penalty are drawn by the seed. As in `hard.py`
 every solver has the matrix in the layout it likes best, and its tolerance is tightened until riata's certificate on its
 coefficients is within 1e-6 of the loss of the empty model; times are processor seconds on one core. Each solver is
 forked from one process that has compiled all of them, and stopped when it has taken ten times the fastest time so far.
-With --paths every problem is a path; with --small none has more than 200,000 cells, or 2,000 columns.
+With --paths every problem is a path, with --single none; with --small none has more than 200,000 cells, or 2,000
+columns.
 """
 
 import argparse
@@ -123,7 +125,7 @@ DENSE = [independent, neighbours, all_alike, few_factors, near_copies, own_units
 SPARSE = [entries_anywhere, words, levels]
 
 
-def drawn(seed, paths=False, small=False):
+def drawn(seed, paths=False, small=False, single=False):
     """The problem of a seed: a benchmark, X and y."""
     rng = np.random.default_rng(seed)
     sparse = rng.random() < 0.4
@@ -143,7 +145,7 @@ def drawn(seed, paths=False, small=False):
     y = z + noise * rng.normal(size=n)
     if loss == "logistic":
         y = np.where(y > np.quantile(y, rng.uniform(0.1, 0.9)), 1.0, -1.0)
-    path = bool(rng.random() < 0.25) or paths
+    path = (bool(rng.random() < 0.25) or paths) and not single
     ratio = round(10 ** rng.uniform(0.5, 2.0 if path else 3.0))
     benchmark = Drawn(what, loss, ratio, path, seed, *X.shape)
     if sparse:
@@ -224,6 +226,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of the first problem; the others follow")
     parser.add_argument("--limit", type=int, default=40, help="processor seconds of a solver")
     parser.add_argument("--paths", action="store_true", help="paths alone")
+    parser.add_argument("--single", action="store_true", help="no paths")
     parser.add_argument("--small", action="store_true", help="small problems alone")
     parser.add_argument("--out", type=Path, help="write the table into this page")
     options = parser.parse_args()
@@ -232,7 +235,7 @@ def main():
     compile_all()
     rows = []
     for seed in range(options.seed, options.seed + options.problems):
-        benchmark, X, y = drawn(seed, options.paths, options.small)
+        benchmark, X, y = drawn(seed, options.paths, options.small, options.single)
         results = results_of(benchmark, X, y, options.limit)
         rows.append((benchmark.name, results))
         print(convex.summary(rows[-1:]).splitlines()[-1], flush=True)
