@@ -22,9 +22,8 @@ from riata.matrices.dense import MOST_DEVIATIONS
 from riata.objective import FirstOrder, Problem
 from riata.penalties import ElasticNet
 from riata.solvers.convex.columns import Columns, one_by_one
-from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.told import Passed, Told
-from riata.solvers.convex.working_set import MIN_JOINING, NO_EFFECT, STEP_PRECISION
+from riata.solvers.convex.working_set import NO_EFFECT, STEP_PRECISION
 
 FEW_ENTRIES, FEW_OF_WIDE = 1 << 20, 1 << 22  # of dense columns: more, where each has few
 PASSES = 30.0  # over the entries, between two that confirm what was told
@@ -37,24 +36,18 @@ ENTRY_BYTES, COLUMN_BYTES = 16, 8 * (16 + SWEEPS)  # of a copy of the columns, a
 
 def column_path(problem: Problem, memory: int | None) -> "ColumnPath | None":
     """What can tell the models of a path; None where it cannot, or other ways are faster."""
-    dense_squares = isinstance(problem.data, InMemory) and not problem.data.chunk.X.sparse and problem.loss.quadratic
-    return None if dense_squares else along_few_columns(problem, memory)
-
-
-def along_few_columns(problem: Problem, memory: int | None) -> "ColumnPath | None":
-    """The same of sparse columns, or of few entries; None where it cannot."""
     data, loss = problem.data, problem.loss
     if loss.code is None or loss.kinked or loss.stiff or loss.couples_rows or loss.n_outputs > 1:
         return None
     if not isinstance(problem.penalty, ElasticNet) or not isinstance(data, InMemory):
         return None
-    X, few = data.chunk.X, FEW_ENTRIES if data.n_rows > data.n_features else FEW_OF_WIDE
+    X, moments = data.chunk.X, data.moments
     n_entries = float(data.stored(np.arange(data.n_features)))
-    if not X.sparse and n_entries > few:
+    few = FEW_ENTRIES if data.n_rows > data.n_features else FEW_OF_WIDE
+    if not X.sparse and (loss.quadratic or n_entries > few):
         return None
     if memory is not None and ENTRY_BYTES * n_entries + COLUMN_BYTES * data.n_features > memory:
         return None
-    moments = data.moments
     if np.any(np.abs(moments.mean) > MOST_DEVIATIONS * moments.scale) or not np.all(problem.strengths.l1 > 0.0):
         return None
     return ColumnPath(problem, one_by_one(X, None)[0])
@@ -88,28 +81,17 @@ class ColumnPath:
         """As `Teller` says."""
         if not alphas[-1] > 0.0:
             return None
-        n = FIRST + len(alphas)
+        n, n_entries = FIRST + len(alphas), float(self._columns.stored.sum())
         models = Models(np.empty(n), np.empty((n, problem.data.n_features)), *np.empty((3, n)))
         models.shares[FIRST:] = alphas / alphas[0]
         for i, passed in enumerate((way[0], way[-1])):
             models.shares[i], models.coefs[i], models.intercepts[i] = passed.alpha / alphas[0], passed.w, passed.b
-        end = self._follow(problem, models, tol, unit, joining=problem.data.n_features)
-        return None if end == FIRST else Told(*(found[FIRST:end] for found in models[1:]))
-
-    def one(self, problem: Problem, start: Point, tol: float, unit: float) -> Point:
-        """The model of the problem's own penalty from a start; or a point on the way, where it would take too long."""
-        models = Models(np.ones(FIRST + 1), np.empty((FIRST + 1, len(start[0]))), *np.empty((3, FIRST + 1)))
-        models.coefs[:FIRST], models.intercepts[:FIRST] = start
-        self._follow(problem, models, tol, unit, joining=MIN_JOINING)
-        return models.coefs[FIRST], float(models.intercepts[FIRST])
-
-    def _follow(self, problem: Problem, models: Models, tol: float, unit: float, joining: int) -> int:
-        """Make the models that are missing; the number of the first that was not made."""
-        n_entries, no_effect = float(self._columns.stored.sum()), max(STEP_PRECISION, NO_EFFECT * tol)
-        of_one, in_all = (max(passes * n_entries, LEAST_WORK) for passes in (PASSES_OF_ONE, PASSES))
-        limits = Limits(tol * unit, no_effect, of_one, in_all, joining)
         strengths = Strengths(*map(np.array, problem.strengths))
-        end: int = follow_alphas_along_columns(
+        no_effect = max(STEP_PRECISION, NO_EFFECT * tol)
+        limits = Limits(
+            tol * unit, no_effect, max(PASSES_OF_ONE * n_entries, LEAST_WORK), max(PASSES * n_entries, LEAST_WORK)
+        )
+        end = follow_alphas_along_columns(
             self._columns.rows, code_of(problem.loss), self._terms, strengths, self._rows, self._place, models, limits
         )
-        return end
+        return None if end == FIRST else Told(*(found[FIRST:end] for found in models[1:]))
