@@ -73,7 +73,7 @@ def rows_of(data: Dataset, found: Trained, features: np.ndarray) -> Dataset:
     """The same rows with these features alone."""
     if data.single_pass:
         assert found.encoding is not None
-        rows = _again(data, SomeFeatures.of(found.encoding, features))
+        rows = _again(data, SomeFeatures.of(found.encoding, features), one_pass=False)  # an exact fit has many passes
         return _checked(rows, found)
     view = data.map(_Narrow(features))
     changes = {"n_features": len(features), "feature_names": None, "encoding": None, "classes": data.classes}
@@ -86,7 +86,7 @@ def all_rows(data: Dataset, found: Trained) -> Dataset:
     if not data.single_pass:
         return data
     assert found.encoding is not None
-    return _again(data, found.encoding, cache=False)
+    return _again(data, found.encoding, one_pass=True)
 
 
 def _again(data: Dataset, encoding: Any, **changes: Any) -> Dataset:

@@ -57,6 +57,7 @@ class ReadyRows:
     n_features: int | None
     memory: int  # bytes
     cache: bool | str
+    once: bool  # whether nothing need be kept for a later pass
 
     @property
     def columns(self) -> Sequence[str]:
@@ -139,6 +140,7 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
         n_features=asked.n_features,
         memory=asked.memory,
         cache=asked.cache,
+        once=rows.single_pass or asked.one_pass,
     )
     rows.judge_by(ready.columns)
     _check_columns_fit(rows, len(ready.columns), asked.memory)
@@ -214,7 +216,8 @@ def _time_note(given: Any, options: ColumnOptions) -> list[str]:
 def _read_here(ready: ReadyRows, notes: list[str]) -> Dataset:
     """The dataset of rows that this process reads: in memory where they fit, which the first pass tells."""
     rows, budget = ready.source, ready.memory
-    decoded = DecodedBatches(0 if rows.single_pass else in_memory_bytes(budget))
+    room = 0 if ready.once else in_memory_bytes(budget)
+    decoded = DecodedBatches(room)
     profile = _profile(ready, decoded)
     profile.notes += notes
     if profile.encoding.names_bytes > budget:
@@ -225,7 +228,7 @@ def _read_here(ready: ReadyRows, notes: list[str]) -> Dataset:
     data = OutOfCore(rows, profile, budget, ready.cache)
     if marks := ready.options.marks:
         data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, marks, data.n_rows))
-    fits = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
+    fits = 0 < data.n_bytes <= room and not profile.encoding.hashed
     return data.load(decoded) if fits else data
 
 

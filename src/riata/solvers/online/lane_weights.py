@@ -8,6 +8,7 @@ from riata.kernels.online import LANES, Steep, all_weights, entered, steep_featu
 from riata.solvers.stochastic.method import MethodMemory
 
 NOWHERE = np.empty(0, dtype=np.int64)
+SIZED = 1 << 16  # features whose sizes are found at a time
 STEEP = 0.5  # of the threshold: features above are looked at first, where candidates are chosen
 
 
@@ -24,6 +25,16 @@ def weights_in(block: np.ndarray, memory: MethodMemory, levels: Levels) -> tuple
     stiffness = memory["stiffness"] * memory["curvature"]
     all_weights(block, memory["total"][0], levels.of_unit, levels.flat, stiffness, w, deviation)
     return w, deviation
+
+
+def sizes_in(block: np.ndarray, memory: MethodMemory, levels: Levels) -> np.ndarray:
+    """The largest weight of each feature in any lane, for columns of unit deviation."""
+    sizes = np.empty(len(block))
+    for start in range(0, len(block), SIZED):
+        part = slice(start, start + SIZED)
+        w, deviation = weights_in(block[part], memory, levels)
+        sizes[part] = np.abs(w).max(axis=1) * deviation
+    return sizes
 
 
 def weights_of_lane(memory: MethodMemory, levels: Levels) -> np.ndarray:

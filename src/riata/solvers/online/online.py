@@ -43,7 +43,14 @@ from riata.solvers.iterate import Iterate, Leads, Options
 from riata.solvers.online import candidate_rows, top_k
 from riata.solvers.online.candidate_budget import CandidateBudget
 from riata.solvers.online.feature_block import deviations_of, lines_of_zeros, of_features
-from riata.solvers.online.lane_weights import Levels, largest_features, n_entered, weights_in, weights_of_lane
+from riata.solvers.online.lane_weights import (
+    Levels,
+    largest_features,
+    n_entered,
+    sizes_in,
+    weights_in,
+    weights_of_lane,
+)
 from riata.solvers.saved_checks import check_indices
 from riata.solvers.stochastic.method import Method, MethodMemory, State, Sweep, stochastic
 
@@ -296,8 +303,7 @@ class Online(Method):
         memory = state.memory
         if self.k is not None:
             return None
-        w, deviation = self.weights(memory)
-        sizes = np.abs(w).max(axis=1) * deviation
+        sizes = sizes_in(memory["block"], memory, self.levels(memory))
         pool = np.flatnonzero(sizes)
         if len(pool) > MOST_LEADS:
             pool = np.sort(pool[np.argsort(-sizes[pool], kind="stable")[:MOST_LEADS]])
