@@ -17,7 +17,6 @@ from riata.kernels.strengths import Strengths
 
 AT_ITS_END, OTHERS_PULLED, SLOW = 0, 1, 2  # why it ended
 SWEEPS = 10  # along columns that are in the model, between two along all that are known
-ROUNDS = 3  # of such sweeps: where they are not enough columns are correlated, and Newton steps cost less
 LITTLE = 0.1  # of what the first of some sweeps gained: there is more to gain elsewhere
 INNER, TIGHTER = 0.5, 0.2  # of the gap that is asked for, over the known columns, before all slopes are made; and after
 FREE_REACH, FEASIBLE = 10.0, 1.0 - 1e-14  # as in `objective.certificate`
@@ -67,6 +66,7 @@ class Limits(NamedTuple):
     gap: float
     no_effect: float  # a share of the largest effect that leaves no trace in the gap
     work: float
+    rounds: int  # of sweeps, at one alpha
 
 
 @compiled(nogil=True)
@@ -94,16 +94,17 @@ def follow_alphas(
             _ahead(models, i, place)
         worked += _slopes_from(origin, known.features, known.among, place.v, place.slopes)
         inner, done = INNER * limits.gap, False
-        for _ in range(ROUNDS):
-            gained = _sweep(known.among, place, True)
+        for _ in range(limits.rounds):
+            gained, moved = _sweep(known.among, place, True)
+            worked += float(moved * m)
             for _ in range(SWEEPS):
-                again = _sweep(known.among, place, False)
-                worked += float(m * m)
+                again, moved = _sweep(known.among, place, False)
+                worked += float(moved * m)
                 if again <= LITTLE * gained:
                     break
             loss = _loss_at(origin, known.features, place.v, place.slopes)
             gap = _gap(place.v, place.slopes, loss, place.strengths, place.zeros)
-            worked += float(m * m)
+            worked += float(m)
             if not gap <= inner:
                 continue
             _drop_rounding(known, limits.no_effect, place)
@@ -181,10 +182,11 @@ def _all_slopes_from(origin: Origin, known: Known, place: Place) -> float:
 
 
 @compiled(nogil=True)
-def _sweep(among: np.ndarray, place: Place, everywhere: bool) -> float:
-    """Each coordinate at its best, those that are zero only where `everywhere`; about what was gained, twice."""
+def _sweep(among: np.ndarray, place: Place, everywhere: bool) -> tuple[float, int]:
+    """Each coordinate at its best, those that are zero only where `everywhere`; about what was gained, twice, and how
+    many moved."""
     (l1, l2, lower, upper), v, slopes = place.strengths, place.v, place.slopes
-    gained = 0.0
+    gained, moved = 0.0, 0
     for p in range(v.shape[0]):
         now = v[p]
         if now == 0.0 and not everywhere:
@@ -196,8 +198,9 @@ def _sweep(among: np.ndarray, place: Place, everywhere: bool) -> float:
         if new != now:
             v[p] = new
             gained += (own + l2[p]) * (new - now) * (new - now)
+            moved += 1
             _add(new - now, among[p], slopes)
-    return gained
+    return gained, moved
 
 
 @compiled(nogil=True)

@@ -19,7 +19,7 @@ from riata.penalties import ElasticNet
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.covariances import Covariances
 from riata.solvers.convex.kept_factor import KeptFactor
-from riata.solvers.convex.quadratic import minimise_quadratic
+from riata.solvers.convex.quadratic import SWEEPS, minimise_quadratic
 from riata.solvers.convex.told import Passed, Told
 from riata.solvers.convex.working_set import NO_EFFECT, STEP_PRECISION
 from riata.threads import one_blas_thread
@@ -27,6 +27,7 @@ from riata.threads import one_blas_thread
 PASSES = 8.0  # as much work as so many of them take is done between two, which then are a small part of it
 LEAST_WORK = 4e6  # products of two numbers: what goes with a pass costs little beside that
 MIN_JOINING, SHARE_JOINING = 16, 0.5  # columns whose products are made at a time: so many, or this share of the known
+ROUNDS = 3  # of sweeps: where they are not enough at one alpha columns are correlated, and Newton steps cost less
 SOON = 4  # alphas: columns that may be pulled by then join, too, by the strong rule (Tibshirani et al., 2012),
 LEAST_PULL = 0.7  # if they are pulled by this share of their threshold
 TRIES = 10  # of Newton steps, or of columns that join, at one alpha
@@ -52,6 +53,7 @@ class CovariancePath:
     def __init__(self, covariances: Covariances) -> None:
         self._covariances, self._factor = covariances, KeptFactor()
         self._n_alphas = 0  # of the path
+        self._rounds = ROUNDS  # at one alpha
 
     def told(
         self, problem: Problem, alphas: np.ndarray, way: list[Passed], at: FirstOrder, tol: float, unit: float
@@ -66,7 +68,8 @@ class CovariancePath:
         run = _Run(self._covariances, self._factor, Strengths(*map(np.array, problem.strengths)), origin, shares, room)
         work = max(PASSES * problem.data.n_rows * len(w), LEAST_WORK)
         with one_blas_thread():
-            n = run.follow(Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), work))
+            n = run.follow(Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), work, self._rounds))
+        self._rounds = 1 if run.slow else self._rounds
         if n == 0:
             return None
         W, v = self._covariances.features, run.models.v[:n]
@@ -89,6 +92,7 @@ class _Run:
         room: float,
     ) -> None:
         self.covariances, self.factor, self.strengths, self.origin = covariances, factor, strengths, origin
+        self.slow = False  # whether sweeps were not enough
         self.room = room  # products of a known column with one that is not: more cost more than the passes they spare
         n = len(shares)
         self.v = origin.v[covariances.features]
@@ -118,8 +122,9 @@ class _Run:
                 if not self._join(place.all_slopes, i):
                     return i
             else:
-                self.v = self._newton_minimum(place, limits.gap)
-                limits = _less(limits, len(W) ** 3 / FASTER)
+                self.slow = True
+                self.v, worked = self._newton_minimum(place, limits.gap)
+                limits = _less(limits, worked)._replace(rounds=1)
 
     def _place(self) -> Place:
         d, m, W = len(self.origin.v), len(self.v), self.covariances.features
@@ -149,15 +154,17 @@ class _Run:
         self.models = self.models._replace(v=np.hstack([self.models.v, np.zeros((len(self.models.v), len(new)))]))
         return True
 
-    def _newton_minimum(self, place: Place, gap: float) -> np.ndarray:
-        """Over the known columns, from the place."""
+    def _newton_minimum(self, place: Place, gap: float) -> tuple[np.ndarray, float]:
+        """Over the known columns, from the place; and about what work it took."""
         l1, l2, lower, upper = place.strengths
         H, factor = self.covariances.known.among, self.factor
         if l2.any():
             H, factor = H.copy(), KeptFactor()  # the ridge goes with alpha
             H.ravel()[:: len(l2) + 1] += l2
         slope, enough = place.slopes + l2 * place.v, NEWTON_SHARE * gap
-        return minimise_quadratic(H, slope, l1, lower, upper, place.v, STEP_PRECISION, enough, factor=factor)
+        before = factor.worked
+        v = minimise_quadratic(H, slope, l1, lower, upper, place.v, STEP_PRECISION, enough, factor=factor)
+        return v, SWEEPS * len(v) ** 2 + (factor.worked - before) / FASTER
 
 
 def _less(limits: Limits, work: float) -> Limits:

@@ -24,6 +24,7 @@ class KeptFactor:
     """The factorisation of the matrix in some coordinates, and what it takes to solve in others."""
 
     def __init__(self) -> None:
+        self.worked = 0.0  # products of two numbers so far
         self._factor: Factor | None = None
         self._old = np.empty(0, dtype=np.int64)
         self._changed = np.empty(0, dtype=np.int64)  # coordinates that have come or gone at some time,
@@ -40,6 +41,7 @@ class KeptFactor:
                 return x
         self._factor, self._Y = None, np.empty((len(S), 0))  # before the next one takes as much memory
         self._old, self._changed = S.copy(), np.empty(0, dtype=np.int64)
+        self.worked += len(S) ** 3 / 3.0
         self._factor = Factor.of(H.take(S, 0).take(S, 1))
         if self._factor is None:
             return None
@@ -78,6 +80,7 @@ class KeptFactor:
     def _learn(self, H: np.ndarray, unknown: np.ndarray) -> None:
         assert self._factor is not None
         U = H[np.ix_(self._old, unknown)]
+        self.worked += len(self._old) ** 2 * len(unknown)
         place = np.searchsorted(self._old, unknown)
         was_there = self._old[np.minimum(place, len(self._old) - 1)] == unknown
         U[:, was_there] = 0.0
