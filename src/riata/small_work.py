@@ -51,11 +51,15 @@ class _OfThread(threading.local):
 of_thread = _OfThread()
 
 
+def is_small(rows: Any, limits: Limits = IN_A_COMMAND) -> bool:
+    """Whether these are so few rows (a Dataset) that kernels may be interpreted for them."""
+    return not rows.single_pass and rows.n_features <= FEATURES and rows.n_rows * rows.n_features <= limits.numbers
+
+
 @contextmanager
 def interpreting(rows: Any, limits: Limits = IN_A_COMMAND) -> Iterator[None]:
     """Interpret kernels in this context, as far as the work goes, if it is about so few rows (a Dataset)."""
-    few = not rows.single_pass and rows.n_features <= FEATURES and rows.n_rows * rows.n_features <= limits.numbers
-    before, of_thread.work = of_thread.work, SmallWork(limits.work) if few else None
+    before, of_thread.work = of_thread.work, SmallWork(limits.work) if is_small(rows, limits) else None
     try:
         yield
     finally:

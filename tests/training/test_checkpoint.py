@@ -208,6 +208,7 @@ def test_a_fit_broken_off_after_any_pass_ends_where_it_would_have(tmp_path, rng,
 def test_a_fit_broken_off_along_gathered_columns_ends_where_it_would_have(tmp_path, loss, monkeypatch):
     """Steps depend on the work that has gone into those columns, and on which of them were at hand."""
     monkeypatch.setattr(gathered_columns, "first_steps_serve", lambda problem: False)  # which leave little to do here
+    monkeypatch.setattr("riata.solvers.convex.exact.first_model", lambda *_: None)
     rng = np.random.default_rng(0)
     n, d = 300, 3000
     share = 0.4 / np.arange(1, d + 1) ** 0.6
@@ -248,6 +249,7 @@ def test_a_fit_broken_off_with_a_curvature_that_is_kept_ends_where_it_would_have
 
 def test_a_made_up_anchor_is_refused(tmp_path, rng, monkeypatch):
     monkeypatch.setattr(inner_method, "ANCHORED_STEPS", 0)
+    monkeypatch.setattr("riata.solvers.convex.exact.first_model", lambda *_: None)  # which leaves little to do here
     X = np.cumsum(rng.normal(size=(800, 300)), axis=1) + rng.normal(size=(800, 300))
     data = InMemory(X, np.sign(X[:, ::30].sum(axis=1) + 20.0 * rng.normal(size=800)))
     spec = Spec(alpha_ratio=0.001, loss="logistic", max_passes=8, tol=1e-14, checkpoint=tmp_path, every=0.0)
@@ -441,7 +443,8 @@ def test_made_up_checkpoints_of_the_sketch_neither_hang_nor_pass(tmp_path, data)
             fit(data, replace(spec, resume=True))
 
 
-def test_a_made_up_curvature_of_other_features_is_refused(tmp_path, rng):
+def test_a_made_up_curvature_of_other_features_is_refused(tmp_path, rng, monkeypatch):
+    monkeypatch.setattr("riata.solvers.convex.exact.first_model", lambda *_: None)  # which leaves little to do here
     X = rng.normal(size=(40, 300))
     data = InMemory(X, X[:, :6].sum(axis=1) + rng.normal(size=40))
     spec = Spec(alpha_ratio=0.01, loss="squared", max_passes=3, tol=1e-14, checkpoint=tmp_path, every=0.0)

@@ -31,7 +31,7 @@ from riata.kernels.strengths import Strengths
 
 FIRST = 2  # models that are given, and lead to the others
 FURTHEST = 10.0  # as in `solvers.convex.row_curvature`
-STEPS = 25  # of Newton's method for one model
+STEPS = 50  # of Newton's method for one model
 LAST_SWEEP = 0.003  # of what all have gained: after a sweep that gains no more, a quadratic is near its minimum
 WORTH = 0.1  # of what an entry gains on average in a sweep: columns that gain less wait for the next step
 KEPT_PRODUCTS = 3  # steps, for which the products of few columns are kept
@@ -39,6 +39,8 @@ SWEEPS_OVER_PRODUCTS, NO_GAIN = 100, 1e-12  # at most; and a share of all gains
 INNER, TIGHTER = 0.5, 0.2  # of the gap that is asked for, over the active features; and where that was not enough
 SUFFICIENT, HALVINGS = 0.1, 30  # of the gain that slopes promise: a step that brings less is cut back
 F_ROUNDING, EPSILON = 1e-14, 2.2e-16  # of F: what rounding makes at least, and of each of the rows
+OUTSIDE = 0.1  # of the pull of columns that wait to become active: what conditions are met to, while there are some
+HALVINGS_OF_PULL = 12  # of an interval, until it tells which columns are pulled most
 KEPT = 0.7  # of its threshold: a slope that cannot be more is not made; nor is a feature active for less
 MANY = 0.3  # of the features: where so many slopes have to be made, all of them are
 FEASIBLE, SUM_ROUNDING = 1.0 - 1e-14, 9e-16  # as in `objective.certificate`
@@ -102,6 +104,7 @@ class Limits(NamedTuple):
     no_effect: float  # of the largest effect of a coefficient: less leaves no trace in the gap
     of_one: float
     work: float
+    joining: int  # columns that may become active at a time, however few are in the model
 
 
 @compiled(nogil=True)
@@ -115,7 +118,8 @@ def follow_alphas_along_columns(
     models: Models,
     limits: Limits,
 ) -> int:
-    """Fill in models after the first two, and return the number of the first that is missing.
+    """Fill in models after the first two, and return the number of the first that is missing, or not as good as it
+    should be: of that one there are coefficients.
 
     The strengths are those of a share of 1; every l1 is above 0.
     """
@@ -134,14 +138,16 @@ def follow_alphas_along_columns(
             l1[j], l2[j] = share * strengths.l1[j], share * strengths.l2[j]
         b = _ahead(models, i, lower, upper, v)
         _margins(columns, v, b, z)
-        n_active, entries_active = _activate(place, max(2.0 - models.shares[i - 1] / share, KEPT))
+        least = max(2.0 - models.shares[i - 1] / share, KEPT)
+        n_active, entries_active, outside = _activate(place, least, limits.joining)
         before, inner, done, n_multiplied = worked, INNER * limits.gap, False, 0
         for step in range(STEPS):
             worked += 3.0 * entries_active
             _look_at_rows(loss, terms, rows)
             constant, excess = _look_along_columns(columns, terms, n_active, rows, place)
             F = rows.totals[0] + _penalty(n_active, place, v)
-            if excess * F <= inner:
+            settled = excess * F <= inner
+            if settled or excess <= OUTSIDE * outside:
                 rise = _balance(terms, rows)
                 worked += _make_slopes(columns, terms.weight, rows, place)
                 gap = _gap(place, F, rise) + SUM_ROUNDING * (abs(rows.totals[3]) + abs(rows.totals[5]))
@@ -150,8 +156,8 @@ def follow_alphas_along_columns(
                     models.losses[i], models.gaps[i] = rows.totals[0], gap
                     break
                 known = n_active
-                n_active, entries_active = _activate(place, 1.0)
-                if n_active <= known:
+                n_active, entries_active, outside = _activate(place, 1.0, limits.joining)
+                if settled and n_active <= known:
                     inner *= TIGHTER
                 constant, excess = _look_along_columns(columns, terms, n_active, rows, place)
                 n_multiplied = 0  # others may be active now
@@ -175,11 +181,11 @@ def follow_alphas_along_columns(
                 break
             b += taken * (constant + change)
             _drop_rounding(columns, n_active, limits.no_effect, rows, place)
-        if not done:
-            return i
         models.intercepts[i] = b
         for j in range(d):
             models.coefs[i, j] = v[j]
+        if not done:
+            return i
         if worked > limits.work:
             return i + 1
     return int(models.shares.shape[0])
@@ -293,19 +299,56 @@ def _gap(place: OfColumns, F: float, rise: float) -> float:
 
 
 @compiled(nogil=True)
-def _activate(place: OfColumns, least: float) -> tuple[int, float]:
-    """Choose the columns that are in the model, or pulled by this share of their threshold: how many, and how many
-    entries they have."""
-    v, (_, _, _, _, l1, _, lower, upper) = place.v, place.quadratic
-    n_active, stored = 0, 0.0
+def _activate(place: OfColumns, least: float, joining: int) -> tuple[int, float, float]:
+    """Choose the columns that are in the model, or pulled by this share of their threshold: how many, how many entries
+    they have, and by how much of its threshold one that has to wait may be pulled above it.
+
+    Of columns that are not in the model, the ones that are pulled most: as many as there are in it, or may join.
+    """
+    v, slopes, (_, _, _, _, l1, _, lower, upper) = place.v, place.slopes, place.quadratic
+    n_active, n_pulled, stored, most, outside = 0, 0, 0.0, 0.0, 0.0
     for j in range(v.shape[0]):
-        slope = place.slopes[j]
-        pulled = abs(slope) > least * l1[j] and (upper[j] > 0.0 if slope < 0.0 else lower[j] < 0.0)
-        if v[j] != 0.0 or pulled:
+        if v[j] != 0.0:
+            n_active += 1
+        else:
+            pull = _pull(slopes[j], l1[j], lower[j], upper[j])
+            n_pulled += 1 if pull > least else 0
+            most = max(most, pull)
+    if n_pulled > max(joining, n_active):
+        least = _pull_of_most(place, max(joining, n_active), least, most)
+        outside = max(0.0, least - 1.0)
+    n_active = 0
+    for j in range(v.shape[0]):
+        if v[j] != 0.0 or _pull(slopes[j], l1[j], lower[j], upper[j]) > least:
             place.active[n_active] = j
             n_active += 1
             stored += place.stored[j]
-    return n_active, stored
+    return n_active, stored, outside
+
+
+@compiled(nogil=True)
+def _pull(slope: float, l1: float, lower: float, upper: float) -> float:
+    """That on a coefficient of 0, as a share of its threshold."""
+    moves = upper > 0.0 if slope < 0.0 else lower < 0.0
+    return abs(slope) / l1 if moves else 0.0
+
+
+@compiled(nogil=True)
+def _pull_of_most(place: OfColumns, room: int, low: float, high: float) -> float:
+    """A pull, between these two, that about as many columns exceed as there is room for, and one at least."""
+    v, slopes, (_, _, _, _, l1, _, lower, upper) = place.v, place.slopes, place.quadratic
+    admitted = 0
+    for _ in range(HALVINGS_OF_PULL):
+        middle, n = math.sqrt(low * high), 0
+        for j in range(v.shape[0]):
+            n += 1 if v[j] == 0.0 and _pull(slopes[j], l1[j], lower[j], upper[j]) > middle else 0
+        if n > room:
+            low = middle
+        else:
+            high, admitted = middle, n
+            if 2 * n > room:
+                break
+    return high if admitted > 0 else low
 
 
 @compiled(nogil=True)

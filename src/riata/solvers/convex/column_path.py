@@ -22,8 +22,9 @@ from riata.matrices.dense import MOST_DEVIATIONS
 from riata.objective import FirstOrder, Problem
 from riata.penalties import ElasticNet
 from riata.solvers.convex.columns import Columns, one_by_one
+from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.told import Passed, Told
-from riata.solvers.convex.working_set import NO_EFFECT, STEP_PRECISION
+from riata.solvers.convex.working_set import MIN_JOINING, NO_EFFECT, STEP_PRECISION
 
 FEW_ENTRIES, FEW_OF_WIDE = 1 << 20, 1 << 22  # of dense columns: more, where each has few
 PASSES = 30.0  # over the entries, between two that confirm what was told
@@ -36,21 +37,29 @@ ENTRY_BYTES, COLUMN_BYTES = 16, 8 * (16 + SWEEPS)  # of a copy of the columns, a
 
 def column_path(problem: Problem, memory: int | None) -> "ColumnPath | None":
     """What can tell the models of a path; None where it cannot, or other ways are faster."""
+    data = problem.data
+    if not isinstance(data, InMemory) or (problem.loss.quadratic and not data.chunk.X.sparse):
+        return None
+    few_of_dense = FEW_ENTRIES if data.n_rows > data.n_features else FEW_OF_WIDE
+    return along_columns(problem, memory, np.inf if data.chunk.X.sparse else few_of_dense)
+
+
+def along_columns(problem: Problem, memory: int | None, most_entries: float) -> "ColumnPath | None":
+    """What goes along columns of no more entries than that; None where it cannot."""
     data, loss = problem.data, problem.loss
     if loss.code is None or loss.kinked or loss.stiff or loss.couples_rows or loss.n_outputs > 1:
         return None
     if not isinstance(problem.penalty, ElasticNet) or not isinstance(data, InMemory):
         return None
-    X, moments = data.chunk.X, data.moments
-    n_entries = float(data.stored(np.arange(data.n_features)))
-    few = FEW_ENTRIES if data.n_rows > data.n_features else FEW_OF_WIDE
-    if not X.sparse and (loss.quadratic or n_entries > few):
+    n_entries = float(data.chunk.X.array.nnz) if data.chunk.X.sparse else float(data.n_rows * data.n_features)
+    if n_entries > most_entries:
         return None
     if memory is not None and ENTRY_BYTES * n_entries + COLUMN_BYTES * data.n_features > memory:
         return None
+    moments = data.moments
     if np.any(np.abs(moments.mean) > MOST_DEVIATIONS * moments.scale) or not np.all(problem.strengths.l1 > 0.0):
         return None
-    return ColumnPath(problem, one_by_one(X, None)[0])
+    return ColumnPath(problem, one_by_one(data.chunk.X, None)[0])
 
 
 class ColumnPath:
@@ -81,17 +90,33 @@ class ColumnPath:
         """As `Teller` says."""
         if not alphas[-1] > 0.0:
             return None
-        n, n_entries = FIRST + len(alphas), float(self._columns.stored.sum())
+        n = FIRST + len(alphas)
         models = Models(np.empty(n), np.empty((n, problem.data.n_features)), *np.empty((3, n)))
         models.shares[FIRST:] = alphas / alphas[0]
         for i, passed in enumerate((way[0], way[-1])):
             models.shares[i], models.coefs[i], models.intercepts[i] = passed.alpha / alphas[0], passed.w, passed.b
+        n_entries, everything = float(self._columns.stored.sum()), problem.data.n_features
+        of_one, in_all = (max(passes * n_entries, LEAST_WORK) for passes in (PASSES_OF_ONE, PASSES))
+        limits = Limits(tol * unit, _no_effect(tol), of_one, in_all, everything)
+        end = self._follow(problem, models, limits)
+        return None if end == FIRST else Told(*(found[FIRST:end] for found in models[1:]))
+
+    def one(self, problem: Problem, start: Point, tol: float, unit: float, work: float) -> Point:
+        """The model of the problem's own penalty from a start; or a point on the way, where it would take more work."""
+        models = Models(np.ones(FIRST + 1), np.empty((FIRST + 1, len(start[0]))), *np.empty((3, FIRST + 1)))
+        models.coefs[:FIRST], models.intercepts[:FIRST] = start
+        self._follow(problem, models, Limits(tol * unit, _no_effect(tol), work, work, MIN_JOINING))
+        return models.coefs[FIRST], float(models.intercepts[FIRST])
+
+    def _follow(self, problem: Problem, models: Models, limits: Limits) -> int:
+        """Make the models that are missing; the number of the first that was not made."""
         strengths = Strengths(*map(np.array, problem.strengths))
-        no_effect = max(STEP_PRECISION, NO_EFFECT * tol)
-        limits = Limits(
-            tol * unit, no_effect, max(PASSES_OF_ONE * n_entries, LEAST_WORK), max(PASSES * n_entries, LEAST_WORK)
-        )
-        end = follow_alphas_along_columns(
+        end: int = follow_alphas_along_columns(
             self._columns.rows, code_of(problem.loss), self._terms, strengths, self._rows, self._place, models, limits
         )
-        return None if end == FIRST else Told(*(found[FIRST:end] for found in models[1:]))
+        return end
+
+
+def _no_effect(tol: float) -> float:
+    """The share of the largest effect of a coefficient below which one leaves no trace in a gap of `tol`."""
+    return max(STEP_PRECISION, NO_EFFECT * tol)

@@ -21,6 +21,7 @@ from riata.data.sample import sample_rows
 from riata.objective import Problem, empty_start, first_order
 from riata.outcome.reasons import StopReason
 from riata.solvers.convex.curvature import NOTHING
+from riata.solvers.convex.first_model import first_model
 from riata.solvers.convex.from_above import Steps, may_crawl, or_from_above
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.newton import Reading, advance, newton
@@ -51,7 +52,11 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     yield judge.iterate(1, w, b, F, gap)
     state = WorkingSetState(w, b, np.flatnonzero(w != 0.0))
     sample = sample_rows(problem.data, options.memory, options.seed) if problem.penalty.convex else None
-    if sample is None:
+    told = first_model(problem, options, start) if sample is None else None
+    if told is not None:
+        state.w, state.b = told
+        state.features = np.flatnonzero(state.w != 0.0)
+    elif sample is None:
         advance(problem, options, state, Reading(at, gap))
     else:
         on_sample = replace(problem, data=sample, empty=None)

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from riata.data.in_memory import InMemory
+from riata.losses import LOSSES
+from riata.objective import Problem, alpha_max, duality_gap, elastic_net, empty_start, first_order, gap_unit
+from riata.penalties import ElasticNet
+from riata.small_work import is_small
+from riata.solvers.convex import first_model as loop
+from riata.solvers.convex.exact import exact
+from riata.solvers.convex.first_model import first_model
+from riata.solvers.iterate import Options
+from riata.training.driver import run
+
+TOL = 1e-6
+BOUNDS = {"plain": {}, "elastic": {"l2": 0.01}, "nonnegative": {"lower": 0.0}, "bounded": {"lower": -0.1, "upper": 0.2}}
+
+
+def problem_of(rng, loss, sparse, more, share_of_largest):
+    X = rng.normal(size=(150, 400)) * (rng.random((150, 400)) < (0.1 if sparse else 1.0))
+    y = X[:, :8].sum(axis=1) + 0.5 * rng.normal(size=150)
+    y = y if loss == "squared" else np.where(y > 0.0, 1.0, -1.0)
+    data = InMemory(sp.csr_array(X) if sparse else X, y, rng.uniform(0.5, 2.0, 150))
+    alpha = share_of_largest * alpha_max(Problem(data, LOSSES[loss], elastic_net(1.0), True))
+    return Problem(data, LOSSES[loss], ElasticNet(alpha, **more), True)
+
+
+def certified_gap(problem, w, b):
+    return duality_gap(problem, w, first_order(problem, w, b)) / gap_unit(problem)
+
+
+@pytest.mark.parametrize("more", BOUNDS.values(), ids=BOUNDS)
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_pass_certifies_what_the_loop_found(rng, loss, sparse, more):
+    problem = problem_of(rng, loss, sparse, more, share_of_largest=0.3)
+    assert certified_gap(problem, *first_model(problem, Options(100, tol=TOL), empty_start(problem))) <= TOL
+    result = run(problem, exact(problem, Options(100, tol=TOL)), max_passes=100, tol=TOL)
+    assert result.converged
+    assert len(result.history) == 2
+
+
+@pytest.mark.parametrize("work", [0.0, 2e5, loop.WORK])
+@pytest.mark.parametrize("more", BOUNDS.values(), ids=BOUNDS)
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_the_usual_steps_go_on_where_the_loop_ended_on_the_way(rng, loss, sparse, more, work, monkeypatch):
+    """Many more columns are pulled at first than may join at a time."""
+    monkeypatch.setattr(loop, "WORK", work)
+    problem = problem_of(rng, loss, sparse, more, share_of_largest=1.0 / 15.0)
+    gap = certified_gap(problem, *first_model(problem, Options(100, tol=TOL), empty_start(problem)))
+    assert gap > TOL or work > 0.0
+    result = run(problem, exact(problem, Options(100, tol=TOL)), max_passes=100, tol=TOL)
+    assert result.converged
+    assert certified_gap(problem, result.coef, result.intercept) <= TOL
+    assert (len(result.history) == 2) == (gap <= TOL)
+
+
+def test_it_does_not_serve_without_a_tolerance_or_from_a_model(rng):
+    data = InMemory(rng.normal(size=(60, 80)), rng.normal(size=60))
+    problem = Problem(data, LOSSES["squared"], elastic_net(0.01), True)
+    start = empty_start(problem)
+    assert first_model(problem, Options(100, tol=TOL), start) is not None
+    assert first_model(problem, Options(100), start) is None
+    assert first_model(problem, Options(100, tol=TOL), start._replace(w=np.ones(80))) is None
+
+
+def test_what_may_be_interpreted_goes_the_usual_way_when_compiled_too(rng):
+    data = InMemory(rng.normal(size=(60, 10)), rng.normal(size=60))
+    assert is_small(data)
+    problem = Problem(data, LOSSES["squared"], elastic_net(0.01), True)
+    assert first_model(problem, Options(100, tol=TOL), empty_start(problem)) is None
