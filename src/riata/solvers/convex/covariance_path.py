@@ -19,7 +19,7 @@ from riata.penalties import ElasticNet
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.covariances import Covariances
 from riata.solvers.convex.kept_factor import KeptFactor
-from riata.solvers.convex.quadratic import SWEEPS, minimise_quadratic
+from riata.solvers.convex.quadratic import EASY_ROUNDS, SWEEPS, minimise_quadratic
 from riata.solvers.convex.told import Passed, Told
 from riata.solvers.convex.working_set import NO_EFFECT, STEP_PRECISION
 from riata.threads import one_blas_thread
@@ -163,7 +163,10 @@ class _Run:
             H.ravel()[:: len(l2) + 1] += l2
         slope, enough = place.slopes + l2 * place.v, NEWTON_SHARE * gap
         before = factor.worked
-        v = minimise_quadratic(H, slope, l1, lower, upper, place.v, STEP_PRECISION, enough, factor=factor)
+        # Where these rounds are not enough H is nearly singular, and the usual steps, which go by rows, end sooner.
+        v = minimise_quadratic(
+            H, slope, l1, lower, upper, place.v, STEP_PRECISION, enough, rounds=EASY_ROUNDS, factor=factor
+        )
         return v, SWEEPS * len(v) ** 2 + (factor.worked - before) / FASTER
 
 
