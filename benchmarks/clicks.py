@@ -338,6 +338,8 @@ def learners(environment, vw, sizes=()):
         Riata("riata online --k 500 --sample-negatives 0.3", [*online, "--k", "500", "--sample-negatives", "0.3"]),
         Riata("riata online --polish", [*online, "--polish"]),
         Riata("riata online --k 500 --sample-negatives 0.1", [*online, "--k", "500", "--sample-negatives", "0.1"]),
+        Riata("riata online --cross C20,C24", [*online, "--cross", "C20,C24"]),
+        Riata("riata online --cross all", [*online, "--cross", "all"]),
         Riata("riata online --engine dask", ["--solver", "online", "--engine", "dask"]),
         Riata("riata online --polish --engine dask", ["--solver", "online", "--polish", "--engine", "dask"]),
         Riata("riata ftrl", ["--solver", "ftrl", "--alpha", "1e-5", "--no-standardize", "--one-pass"]),

@@ -9,7 +9,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import riata
-from riata.data.columns.crosses import Cross
+from riata.data.columns import combined_levels, levels
+from riata.data.columns.categories import Category, CategoryLearner, HashedCategory
+from riata.data.columns.combined_levels import CombinedLevels, CrossedColumns
+from riata.data.columns.crosses import Cross, CrossLearner
+from riata.data.columns.strings import BucketNames, GrowingNames
 from riata.data.encoding import Encoding
 from riata.data.opening.open import open_data
 from riata.errors import DataError, OptionError
@@ -84,3 +88,82 @@ def test_all_crosses_are_those_of_every_pair_of_columns_of_levels(rng):
     for asked in ("all", [("all",)], [("a", "c"), ("all",)]):
         found = open_data(table, rng.normal(size=n), crosses=asked)
         assert set(found.feature_names) == set(named.feature_names)
+
+
+def columns_of(rng, n):
+    """Levels with gaps, plain and as codes, and numbers, of which some are written as whole ones."""
+    plain = pa.array(rng.choice(["a", "bé", "c^d=e", ""], n), mask=rng.random(n) < 0.2)
+    coded = pa.array([f"level {i}" for i in rng.integers(0, 30, n)], mask=rng.random(n) < 0.1).dictionary_encode()
+    return {"plain": plain, "coded": coded, "number": pa.array(rng.choice([7.0, 0.5, np.nan], n))}
+
+
+def inner_encoders(levels):
+    for rare in (False, True):
+        yield lambda rare=rare: Category("x", tuple(sorted(levels)[::3]), rare, missing=False)
+    yield lambda: HashedCategory("x", 4, {})
+    yield lambda: HashedCategory("x", 3, GrowingNames(BucketNames(3)))
+
+
+@pytest.mark.parametrize("crossed", [("plain", "coded"), ("coded", "plain"), ("number", "coded"),
+                                     ("coded", "number", "plain")], ids="^".join)  # fmt: skip
+def test_combinations_are_found_by_their_hashes_as_by_their_strings(crossed, rng, monkeypatch):
+    columns = columns_of(rng, 400)
+    numeric = tuple(name == "number" for name in crossed)
+    strings = CombinedLevels(CrossedColumns(columns.__getitem__), crossed, numeric).strings()
+    cells = [["(missing)" if v is None else f"{v:g}" if name == "number" else v for v in columns[name].to_pylist()]
+             for name in crossed]  # fmt: skip
+    cells = [["(missing)" if v == "nan" else v for v in column] for column in cells]
+    rows = zip(*cells, strict=True)
+    assert strings.to_pylist() == ["^".join(map("=".join, zip(crossed, row, strict=True))) for row in rows]
+    for make in inner_encoders(set(strings.to_pylist())):
+        found = {}
+        for compiling in (False, True):
+            monkeypatch.setattr(levels, "worth_compiling", lambda _, compiling=compiling: compiling)
+            monkeypatch.setattr(combined_levels, "worth_compiling", lambda _, compiling=compiling: compiling)
+            cross = Cross("x", crossed, numeric, make())
+            parts = [
+                cross.part([columns[name].slice(start, 150) for name in crossed], np.float64)
+                for start in range(0, 400, 150)
+            ]
+            found[compiling] = [part.codes.tolist() for part in parts], parts[0].width, list(cross.names)
+            assert [cross.names.find(name) for name in found[compiling][2]] == list(range(parts[0].width))
+        assert found[False] == found[True]
+
+
+@pytest.mark.parametrize("max_levels", [3, 60, 1000])
+def test_a_first_pass_learns_combinations_by_their_hashes_as_by_their_strings(max_levels, rng, monkeypatch):
+    columns = columns_of(rng, 400)
+    found = {}
+    for compiling in (False, True):
+        monkeypatch.setattr(levels, "worth_compiling", lambda _, compiling=compiling: compiling)
+        monkeypatch.setattr(combined_levels, "worth_compiling", lambda _, compiling=compiling: compiling)
+        learner = CrossLearner(("coded", "plain"), (False, False), CategoryLearner("coded^plain", max_levels, 5))
+        for start in range(0, 400, 150):
+            some = [columns[name].slice(start, 150) for name in ("coded", "plain")]
+            learner.add(some, np.ones(len(some[0])), None)
+        found[compiling] = list(learner.encoder(400).names), learner.summary()
+    assert found[False] == found[True]
+
+
+def test_many_crosses_share_what_there_is_room_for(rng):
+    n = 3000
+    table = pa.table({name: [f"{i:x}" for i in rng.integers(0, 2000, n)] for name in "abcdef"})
+    y = rng.normal(size=n)
+    one = open_data(table, y, crosses=[("a", "b")], max_levels=100)
+    assert one.n_features == 7 * (2**16 + 1)
+    assert not any("crosses" in note for note in one.facts.profile.notes)
+    many = open_data(table, y, crosses="all", max_levels=100, memory="128MB")
+    assert many.n_features == 6 * (2**16 + 1) + 15 * (2**14 + 1)  # a quarter of 128 MB, 128 bytes each
+    assert any("15 crosses are hashed into 16,384 buckets each" in note for note in many.facts.profile.notes)
+    asked = open_data(table, y, crosses="all", max_levels=100, memory="128MB", hash_bits=10)
+    assert asked.n_features == 21 * (2**10 + 1)
+
+
+def test_rows_of_a_stream_that_become_too_many_numbers_are_learnt_in_parts(rng):
+    n = 4000
+    table = pa.table({name: [f"{i:x}" for i in rng.integers(0, 2000, n)] for name in "abcdefghijklmnopqr"})
+    data = open_data(iter([table.append_column("y", pa.array(rng.normal(size=n)))]), "y", crosses="all", cache=False,
+                     memory="100MB", hash_bits=8)  # fmt: skip
+    sizes = [chunk.n_rows for chunk in data.visit()]
+    assert sum(sizes) == n
+    assert max(sizes) <= data.chunk_rows < n

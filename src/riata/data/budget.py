@@ -26,6 +26,7 @@ MOMENTS = 14  # vectors of a number for each feature, while the moments of two c
 SHARE_OF_VECTORS = 0.75  # for numbers of features; the rest is for rows, and for what is made of them
 COMPILER = "llvmlite"  # of which a process that loads compiled code has read some 50 MB
 _early = False  # whether memory is returned early
+BUCKET_BYTES = 128  # of a hash bucket: what is learnt of it, and its name
 MOST_WORDS_COUNTED, WORD_BYTES = 800_000, 128  # of a column of text, at a time; what one takes while it is counted
 
 
@@ -130,6 +131,11 @@ def least_for_vectors(n_features: int, vectors: float) -> float:
 def words_counted(memory: int) -> int:
     """How many words of a column of text are counted at a time."""
     return min(memory // 4 // WORD_BYTES, MOST_WORDS_COUNTED)
+
+
+def buckets_of_crosses(memory: int) -> int:
+    """How many hash buckets all crosses together may have; all pairs of some dozen columns are hundreds of crosses."""
+    return memory // 4 // BUCKET_BYTES
 
 
 def in_words(n_bytes: float) -> str:

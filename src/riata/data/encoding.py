@@ -18,6 +18,7 @@ from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.beside import Part, dense, sparse
 from riata.data.columns.categories import Category, HashedCategory
 from riata.data.columns.column import BadRow, Encoder, as_floats
+from riata.data.columns.combined_levels import CrossedColumns
 from riata.data.columns.crosses import Combination, Cross
 from riata.data.columns.dates import Date
 from riata.data.columns.hashed import SPACE, Levels, Words, side_by_side
@@ -165,7 +166,13 @@ class Encoding:
         self._check_columns(batch)
         if not self.encoders:  # of a model without any feature
             return np.empty((batch.num_rows, 0), self.dtype)
-        parts: list[Part] = [e.part([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
+        crossed = CrossedColumns(batch.column)
+        parts: list[Part] = [
+            e.part_of(crossed, self.dtype)
+            if isinstance(e, Cross)
+            else e.part([batch.column(c) for c in e.columns], self.dtype)
+            for e in self.encoders
+        ]
         if self.sparse:
             return sparse(parts, self.dtype)
         blocks = [dense(part, self.dtype) for part in parts]

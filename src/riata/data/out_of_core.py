@@ -18,7 +18,7 @@ from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import EncodedRows, write_chunks
 from riata.data.facts import Facts
-from riata.data.formats.source import Source, rebatch
+from riata.data.formats.source import Source, parts_of_batches, rebatch
 from riata.data.in_memory import InMemory
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile
@@ -170,8 +170,10 @@ class OutOfCore(Dataset):
             batches = self._decoded.take(columns)
         else:
             batches = self.source.batches(columns, self.chunk_rows)
-        if not self.source.single_pass:  # a stream may be slow: its rows are used as they come
+        if not self.source.single_pass:
             batches = rebatch(batches, self.chunk_rows)
+        else:  # which may be slow: its rows are used as they come, unless they become too large
+            batches = parts_of_batches(batches, self.chunk_rows)
         first_row = 0
         # the next batch is decoded while this one is encoded
         for batch in ahead(batches):

@@ -5,6 +5,7 @@ a whole fit of small data. Both ways run the same function, whose globals are re
 that way, and `uint64` by numba's type or by int.
 """
 
+import sys
 import threading
 from collections.abc import Callable
 from functools import cached_property, update_wrapper, wraps
@@ -22,6 +23,11 @@ _before_compiling: list[Callable[[], None]] = []
 def uint64(number: Any) -> int:
     """In a kernel: numba's type of that name, for positions that cannot be negative, when compiled; else an int."""
     return int(number)
+
+
+def numba_is_here() -> bool:
+    """Whether numba has been imported, so that a kernel costs no more than to load it."""
+    return "numba" in sys.modules
 
 
 def before_compiling(register: Callable[[], None]) -> Callable[[], None]:

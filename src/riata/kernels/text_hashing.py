@@ -53,6 +53,42 @@ def hash_strings(prefix: np.ndarray, text: np.ndarray, offsets: np.ndarray) -> n
 
 
 @compiled(nogil=True)
+def hash_behind(
+    states: np.ndarray,
+    between: np.ndarray,
+    codes: np.ndarray,
+    text: np.ndarray,
+    offsets: np.ndarray,
+    missing: np.ndarray,
+) -> None:
+    """Let the hash of what stands before, of every row, go on over `between` and the row's string, by its code.
+
+    A code behind those of all strings is that of `missing`. States are OFFSET before the first byte, and hashes once
+    they are mixed.
+    """
+    n_strings = len(offsets) - 1
+    for i in range(len(codes)):
+        c = codes[i]
+        h = states[i]
+        for p in range(len(between)):
+            h = _with_byte(h, between[p])
+        if c < n_strings:
+            for p in range(offsets[c], offsets[c + 1]):
+                h = _with_byte(h, text[p])
+        else:
+            for p in range(len(missing)):
+                h = _with_byte(h, missing[p])
+        states[i] = h
+
+
+@compiled(nogil=True)
+def mix_hashes(states: np.ndarray) -> None:
+    """Make hashes of states, in place."""
+    for i in range(len(states)):
+        states[i] = _mixed(states[i])
+
+
+@compiled(nogil=True)
 def joined_hashes(first: np.uint64, hashes: np.ndarray) -> np.ndarray:
     """The hash of a pair for a first one and each of the others."""
     joined = np.empty_like(hashes)

@@ -1,6 +1,7 @@
 """The values of Arrow columns as NumPy arrays, without PyArrow's own conversion, which imports pandas (slow)."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -83,6 +84,7 @@ def bytes_array(content: Sequence[bytes]) -> pa.Array:
     return pa.Array.from_buffers(pa.large_binary(), len(content), buffers)
 
 
+@cache
 def string_scalar(string: str) -> pa.Scalar:
     """A string for functions of Arrow."""
     return string_array([string], pa.string())[0]

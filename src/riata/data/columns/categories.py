@@ -27,8 +27,17 @@ from riata.data.columns.histogram import MOST_BINS
 from riata.data.columns.levels import LastDictionary, LevelsOfRows, coded_by_strings, codes_of, levels_of_rows
 from riata.data.columns.names import Buckets, Joined, Listed
 from riata.data.columns.seen_levels import SeenLevels
-from riata.data.columns.strings import BucketNames, GrowingNames, bucket_of, buffers_as_they_are, hashes_of
-from riata.kernels.text_hashing import UNSEEN, buckets_of_codes
+from riata.data.columns.strings import (
+    BucketNames,
+    GrowingNames,
+    StringsAt,
+    bucket_of,
+    buffers_as_they_are,
+    different,
+    hashes_of,
+    taken_from,
+)
+from riata.kernels.text_hashing import UNSEEN, buckets_of_codes, look_up, make_table
 from riata.scipy_later import sparse as sp
 
 RARE_ROWS = 10  # a level of fewer rows is rare, if they are
@@ -91,6 +100,20 @@ class Category(Encoder):
         if (missing := levels.missing) is not None:
             codes[missing] = self._of_missing
         return Codes(levels.of_rows(codes, self._of_missing), n + self.rare + self.missing)
+
+    def part_by_hashes(self, hashes: np.ndarray, strings_at: StringsAt) -> Codes:
+        """The same of levels that are known by their hashes; none is missing, and gaps are not counted."""
+        known, table = self._level_hashes
+        codes = look_up(table, known, hashes).astype(np.int32)
+        if self.rare:
+            codes[codes < 0] = len(self.levels)
+        return Codes(codes, len(self.levels) + self.rare + self.missing)
+
+    @cached_property
+    def _level_hashes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The hashes of all levels, and a table to find one of them."""
+        hashes = hashes_of(self._level_strings)
+        return hashes, make_table(hashes)
 
     def _codes_of_levels(self, levels: pa.Array) -> np.ndarray:
         """The code of every level of a dictionary, and behind them that of a missing value."""
@@ -165,10 +188,16 @@ class HashedCategory(HashedNames):
         buckets = bucket_of(hashes, self.bits)
         if isinstance(self.bucket_names, GrowingNames):
             there = slice(None) if missing is None else ~missing
-            self.bucket_names.add(hashes[there], strings if missing is None else strings.drop_null())
+            self.bucket_names.add(hashes[there], taken_from(strings if missing is None else strings.drop_null()))
         if missing is not None:
             buckets[missing] = n
         return Codes(levels.of_rows(buckets, n), n + 1)
+
+    def part_by_hashes(self, hashes: np.ndarray, strings_at: StringsAt) -> Codes:
+        """The same of levels that are known by their hashes; none is missing."""
+        if isinstance(self.bucket_names, GrowingNames):
+            self.bucket_names.add(hashes, strings_at)
+        return Codes(bucket_of(hashes, self.bits).astype(np.int32), 2**self.bits + 1)
 
     def _buckets_of_codes(self, column: pa.Array) -> np.ndarray:
         """The bucket of each row, where rows are codes: a level is hashed once for all batches of a dictionary."""
@@ -180,7 +209,7 @@ class HashedCategory(HashedNames):
         text, offsets = buffers_as_they_are(dictionary)
         n = buckets_of_codes(codes, text, offsets, 64 - self.bits, known, buckets, new, hashes)
         if n and isinstance(self.bucket_names, GrowingNames):
-            self.bucket_names.add(hashes[:n], dictionary, new[:n])
+            self.bucket_names.add(hashes[:n], taken_from(dictionary, new[:n]))
         return buckets
 
     def _unseen(self, dictionary: pa.Array) -> np.ndarray:
@@ -218,16 +247,32 @@ class CategoryLearner(Learner):
         codes = np.where(places < 0, len(levels), places).astype(np.int64)  # behind all levels: a missing value
         self.n_rows, self.n_missing = self.n_rows + len(codes), self.n_missing + int((places < 0).sum())
         counts = np.bincount(codes, minlength=len(levels) + 1)[: len(levels)]
-        if self.buckets is None and len(levels) > self.max_levels:  # they need not be counted to know that
-            most = np.sort(np.argsort(-counts, kind="stable")[: self.max_levels])
-            self._count(levels.take(arrow_of(most)), counts[most])
-            self._start_hashing()
-        if self.buckets is not None:
+        if self._too_many(counts, taken_from(levels)):
             self._name(levels)
             return
         places = self._count(levels, counts)
         if y is not None and self.buckets is None:
             self.target_sums.add(places, codes, weight, y)
+
+    def add_by_hashes(self, hashes: np.ndarray, strings_at: StringsAt) -> None:
+        """Learn from rows whose levels are known by their hashes; none is missing."""
+        self.n_rows += len(hashes)
+        first, rows = different(hashes, np.arange(len(hashes) + 1))
+        strings_of: StringsAt = lambda some: strings_at(first[some])  # noqa: E731
+        if self._too_many(rows, strings_of):
+            assert self.buckets is not None
+            self.distinct.add(hashes[first])
+            self.buckets.add(hashes[first], strings_of)
+        else:
+            self._count(strings_of(np.arange(len(first))), rows)
+
+    def _too_many(self, rows: np.ndarray, strings_at: StringsAt) -> bool:
+        """Whether levels are hashed, of which these, of so many rows, are the next."""
+        if self.buckets is None and len(rows) > self.max_levels:  # they need not be counted to know that
+            most = np.sort(np.argsort(-rows, kind="stable")[: self.max_levels])
+            self._count(strings_at(most), rows[most])
+            self._start_hashing()
+        return self.buckets is not None
 
     def _count(self, levels: pa.Array, rows: np.ndarray) -> np.ndarray:
         """Count so many rows of different levels; returns their places among those that were seen."""
@@ -241,7 +286,7 @@ class CategoryLearner(Learner):
         assert self.buckets is not None
         hashes = hashes_of(levels)
         self.distinct.add(hashes)
-        self.buckets.add(hashes, levels)
+        self.buckets.add(hashes, taken_from(levels))
 
     def _start_hashing(self) -> None:
         if self.buckets is None:

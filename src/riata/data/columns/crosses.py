@@ -7,17 +7,18 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import arrow_of, filled, string_scalar
 from riata.data.columns.beside import Part
-from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_floats, as_strings
+from riata.data.columns.categories import Category, CategoryLearner, HashedCategory
+from riata.data.columns.column import Encoder, Entries, Learner
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.combined_levels import CROSSED, CombinedLevels, CrossedColumns
 from riata.data.columns.explained import Labels
+from riata.data.columns.gaps import gaps_are_counted
 from riata.data.columns.hashed import Levels
+from riata.data.columns.names import Joined, Names
+from riata.data.columns.strings import as_numbers
 from riata.scipy_later import sparse as sp
-
-CROSSED = "^"  # between the levels of columns
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,7 @@ class Cross(Encoder):
     @property
     def names(self) -> Sequence[str]:
         """Combinations name themselves; rare, missing or hashed levels are prefixed by the name of the cross."""
-        own, first = f"{self.column}=", f"{self.crossed[0]}="
-        stripped = ((name, name.removeprefix(own)) for name in self.inner.names)
-        return [level if level.startswith(first) else name for name, level in stripped]
+        return CrossNames(Joined([self.inner.names]), f"{self.column}=", f"{self.crossed[0]}=")
 
     def factors(self) -> list[tuple[str, str] | None]:
         """The names of the two features that each feature of two columns combines; None for rare levels."""
@@ -81,13 +80,32 @@ class Cross(Encoder):
         return 1.0
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
-        return self.inner.encode([combined(self.crossed, self.numeric, columns)], dtype)
+        return self.inner.encode([self._combined(columns).strings()], dtype)
 
     def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Part:
-        return self.inner.part([combined(self.crossed, self.numeric, columns)], dtype)
+        return self.part_of(crossed_columns(self.crossed, columns), dtype)
+
+    def part_of(self, columns: CrossedColumns, dtype: npt.DTypeLike) -> Part:
+        """The same of columns of which other crosses are made, too."""
+        levels = CombinedLevels(columns, self.crossed, self.numeric)
+        by_hashes = levels.worth_hashing and not gaps_are_counted()
+        if by_hashes and isinstance(self.inner, Category | HashedCategory):
+            return self.inner.part_by_hashes(levels.hashes, levels.strings)
+        return self.inner.part([levels.strings()], dtype)
 
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
-        return self.inner.entries([combined(self.crossed, self.numeric, columns)], dtype)
+        levels = self._combined(columns)
+        if not isinstance(self.inner, Levels):
+            return self.inner.entries([levels.strings()], dtype)
+        numbers = as_numbers(levels.hashes)
+
+        def name_at(row: int) -> str:
+            return str(levels.strings(np.array([row]))[0])
+
+        return Entries(np.arange(len(numbers) + 1), numbers, np.ones(len(numbers), dtype), name_at)
+
+    def _combined(self, columns: Sequence[pa.Array]) -> CombinedLevels:
+        return CombinedLevels(crossed_columns(self.crossed, columns), self.crossed, self.numeric)
 
     def gives(self, names: Collection[str]) -> bool:
         if isinstance(self.inner, Levels):
@@ -104,27 +122,34 @@ class Cross(Encoder):
         }
 
 
+def crossed_columns(names: Sequence[str], columns: Sequence[pa.Array]) -> CrossedColumns:
+    """The columns of one cross."""
+    return CrossedColumns(dict(zip(names, columns, strict=True)).__getitem__)
+
+
+class CrossNames(Names):
+    """The names of an encoder of combinations, which name themselves, without what it puts before them."""
+
+    def __init__(self, names: Names, own: str, first: str) -> None:
+        """`own` is before all names, and `first` begins those of combinations."""
+        self._names, self._own, self._first = names, own, first
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def at(self, i: int) -> str:
+        name = self._names.at(i)
+        level = name.removeprefix(self._own)
+        return level if level.startswith(self._first) else name
+
+    def find(self, name: str) -> int | None:
+        return self._names.find(self._own + name if name.startswith(self._first) else name)
+
+
 def _taken_apart(name: str, first: str, second: str) -> tuple[str, str] | None:
     """The two names that a combination is made of, if they can be told apart."""
     left, joint, right = name.partition(f"^{second}")
     return (left, f"{second}{right}") if joint and left.startswith(first) else None
-
-
-def combined(names: Sequence[str], numeric: Sequence[bool], columns: Sequence[pa.Array]) -> pa.Array:
-    """A string per row, such as carrier=UA^dest=SFO: the names and levels of all columns."""
-    parts = [
-        pc.binary_join_element_wise(
-            string_scalar(name), filled(_levels(column, name, number), MISSING), string_scalar("=")
-        )
-        for name, number, column in zip(names, numeric, columns, strict=True)
-    ]
-    return pc.binary_join_element_wise(*parts, string_scalar(CROSSED))
-
-
-def _levels(column: pa.Array, name: str, number: bool) -> pa.Array:
-    """Levels as strings; numbers are parsed first, so that 7 and 7.0 are the same level."""
-    levels = as_strings(arrow_of(as_floats(column, name))) if number else as_strings(column)
-    return levels.cast(pa.string())
 
 
 class CrossLearner(Learner):
@@ -137,7 +162,11 @@ class CrossLearner(Learner):
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         # what columns explain of the target is said of each alone, which is what can be dropped
-        self.inner.add([combined(self.crossed, self.numeric, columns)], weight, None)
+        levels = CombinedLevels(crossed_columns(self.crossed, columns), self.crossed, self.numeric)
+        if isinstance(self.inner, CategoryLearner) and levels.worth_hashing:
+            self.inner.add_by_hashes(levels.hashes, levels.strings)
+        else:
+            self.inner.add([levels.strings()], weight, None)
 
     def merge(self, later: Self) -> None:
         self.inner.merge(later.inner)

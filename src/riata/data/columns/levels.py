@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from riata.data.columns.arrow_values import arrow_of, filled, values_of
 from riata.data.columns.column import as_strings
+from riata.kernels.compiled import numba_is_here
 from riata.kernels.text_hashing import first_uses
 
 WORTH_COMPILING = 10_000  # rows: for fewer, importing numba takes longer
@@ -32,6 +33,11 @@ class LevelsOfRows(NamedTuple):
         return of_rows
 
 
+def worth_compiling(n_rows: int) -> bool:
+    """Whether so many rows are enough for compiled code; any are where numba is there for something else."""
+    return n_rows >= WORTH_COMPILING or numba_is_here()
+
+
 def levels_of_rows(column: pa.Array) -> LevelsOfRows:
     """The levels of a column; a level that no row has is not among them."""
     if pa.types.is_integer(column.type) and len(column) >= WORTH_COMPILING:  # few of which differ, as a rule
@@ -53,7 +59,7 @@ def levels_of_rows(column: pa.Array) -> LevelsOfRows:
 
 def coded_by_strings(column: pa.Array) -> bool:
     """Whether rows, enough to compile for, are codes of strings in a dictionary."""
-    if not pa.types.is_dictionary(column.type) or len(column) < WORTH_COMPILING:
+    if not pa.types.is_dictionary(column.type) or not worth_compiling(len(column)):
         return False
     kind = column.type.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind)) and not column.dictionary.null_count

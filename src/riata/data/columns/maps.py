@@ -27,9 +27,10 @@ from riata.data.columns.strings import (
     GrowingNames,
     as_numbers,
     bucket_of,
+    different,
     hashes_of,
+    taken_from,
 )
-from riata.data.columns.texts import different
 from riata.data.formats.source import Source
 from riata.data.whole_numbers import SparseRanges
 from riata.kernels.text_hashing import look_up, make_table, rows_of_buckets
@@ -138,7 +139,7 @@ class HashedMap(OfMap, HashedNames):
         found = named_values(columns[0], self.column)
         hashes = found.hashes
         if isinstance(self.bucket_names, GrowingNames):
-            self.bucket_names.add(hashes, found.names)
+            self.bucket_names.add(hashes, taken_from(found.names))
         if len(hashes) and int(np.diff(found.indptr).max()) > SHORT:
             return _rows(bucket_of(hashes, self.bits), found, 2**self.bits, dtype)
         ends, features = np.empty(len(found.indptr), np.int32), np.empty(len(hashes), np.int32)
@@ -213,7 +214,7 @@ class MapLearner(Learner):
                 self.known.update(zip(hashes[new].tolist(), fresh, strict=True))
         if self.buckets is not None:
             self.distinct.add(hashes)
-            self.buckets.add(hashes, names)
+            self.buckets.add(hashes, taken_from(names))
 
     def _start_hashing(self) -> None:
         if self.buckets is None:

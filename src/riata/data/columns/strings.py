@@ -1,6 +1,6 @@
 """Hashing of Arrow strings, by compiled loops over their bytes and offsets."""
 
-from collections.abc import ItemsView, Iterable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
 from itertools import islice
 
 import numpy as np
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import arrow_of, filled, string_array
-from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, note_strings
+from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, note_strings, rows_with
 
 ALL_BITS = 2**64 - 1
 MOST_BITS = 24  # of hash buckets: each of them has a name
@@ -74,6 +74,23 @@ def bucket_of(hashes: np.ndarray, bits: int) -> np.ndarray:
     return (hashes >> np.uint64(64 - bits)).astype(np.int64)
 
 
+def different(hashes: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different hashes among those of some rows: where each is first, and in how many rows it is."""
+    size = 1 << (2 * len(hashes) + 2).bit_length()
+    table = np.full(size, -1, dtype=np.int64)
+    last, first, rows = (np.empty(len(hashes), dtype=np.int64) for _ in range(3))
+    n = rows_with(hashes, indptr, table, last, first, rows)
+    return first[:n], rows[:n]
+
+
+StringsAt = Callable[[np.ndarray], pa.Array]  # the strings at some places, of which the others need not be made
+
+
+def taken_from(strings: pa.Array, at: np.ndarray | None = None) -> StringsAt:
+    """Strings that are there: those `at` some places of an array, or all."""
+    return lambda chosen: strings.take(arrow_of(chosen if at is None else at[chosen]))
+
+
 class BucketNames:
     """A readable name for every hash bucket: the first two strings seen in it, and whether there were more.
 
@@ -90,23 +107,22 @@ class BucketNames:
         self._order = self._in_order = np.zeros(0, np.int32)
         self._starts = np.zeros(1, np.int64)
 
-    def add(self, hashes: np.ndarray, strings: pa.Array, at: np.ndarray | None = None) -> None:
-        """Take in strings, in the order in which they were seen, with their hashes: those `at` some places, or all."""
+    def add(self, hashes: np.ndarray, strings_at: StringsAt) -> None:
+        """Take in strings, in the order in which they were seen, with their hashes."""
         found, places = np.empty(len(hashes), np.int64), np.empty(len(hashes), np.uint8)
         n = note_strings(hashes, 64 - self.bits, self._seen, self._hashes, found, places)
         self.version += 1
         if n:
             chosen = found[:n].copy()
             buckets = bucket_of(hashes[chosen], self.bits).astype(np.int32)
-            taken = strings.take(arrow_of(chosen if at is None else at[chosen]))
-            self._kept.append((buckets, places[:n].copy(), taken))
+            self._kept.append((buckets, places[:n].copy(), strings_at(chosen)))
 
     def merge(self, later: "BucketNames") -> None:
         """Take in what another has seen in later rows."""
         for place in (0, 1):
             for buckets, places, strings in later._kept:
                 chosen = places == place
-                self.add(later._hashes[buckets[chosen], place], strings.filter(arrow_of(chosen)))
+                self.add(later._hashes[buckets[chosen], place], taken_from(strings.filter(arrow_of(chosen))))
         self._seen[later._seen == 3] = 3
         self.version += 1
 
@@ -248,8 +264,8 @@ class GrowingNames(Mapping[str, str]):
         """All that was seen, as arrays, of which `BucketNames.restored` makes it again."""
         return self._buckets.saved()
 
-    def add(self, hashes: np.ndarray, strings: pa.Array, at: np.ndarray | None = None) -> None:
-        self._buckets.add(hashes, strings, at)
+    def add(self, hashes: np.ndarray, strings_at: StringsAt) -> None:
+        self._buckets.add(hashes, strings_at)
 
     @property
     def _now(self) -> NamedBuckets:

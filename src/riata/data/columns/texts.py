@@ -22,9 +22,9 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
 from riata.data.columns.hashed_names import HashedNames
 from riata.data.columns.names import Buckets, Listed
-from riata.data.columns.strings import BucketNames, bucket_of
+from riata.data.columns.strings import BucketNames, bucket_of, different, taken_from
 from riata.data.columns.words import MOST_NGRAMS, Found, WordRules
-from riata.kernels.text_hashing import look_up, make_table, rows_with
+from riata.kernels.text_hashing import look_up, make_table
 from riata.scipy_later import sparse as sp
 
 ROOM = 8  # how many times the size of the vocabulary is kept while counting, where there is memory for it
@@ -229,7 +229,7 @@ class TextLearner(Learner):
         if asked.bits is not None:
             buckets = BucketNames(asked.bits)
             hashes = self.hashes[order]
-            buckets.add(hashes, string_array(self._names(order), pa.string()))
+            buckets.add(hashes, taken_from(string_array(self._names(order), pa.string())))
             return HashedText(
                 self.column, asked.bits, dict(buckets.named().items()), rules.ngrams, rules.stop_words, per_row=per_row
             )
@@ -265,12 +265,3 @@ def _contains(known: np.ndarray, hashes: np.ndarray) -> np.ndarray:
         return np.zeros(len(hashes), dtype=bool)
     found: np.ndarray = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
     return found
-
-
-def different(hashes: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different hashes among those of some rows: where each is first, and in how many rows it is."""
-    size = 1 << (2 * len(hashes) + 2).bit_length()
-    table = np.full(size, -1, dtype=np.int64)
-    last, first, rows = (np.empty(len(hashes), dtype=np.int64) for _ in range(3))
-    n = rows_with(hashes, indptr, table, last, first, rows)
-    return first[:n], rows[:n]

@@ -134,6 +134,12 @@ def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordB
         yield _joined(parts)
 
 
+def parts_of_batches(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    """The same rows, at most so many at a time, none of which wait for others."""
+    for batch in batches:
+        yield from (batch.slice(start, most) for start in range(0, batch.num_rows, most))
+
+
 def joined_batches(batches: Iterable[pa.RecordBatch], n: int) -> Iterator[pa.RecordBatch]:
     """The same rows, n batches together."""
     waiting = iter(batches)

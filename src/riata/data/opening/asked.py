@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from riata.data.budget import words_counted
+from riata.data.budget import buckets_of_crosses, words_counted
 from riata.data.columns.crosses import Cross
 from riata.data.columns.numbers import Number
 from riata.data.columns.products import Product
@@ -144,6 +144,7 @@ class Asked:
             drop=as_names(drop), categorical=as_names(categorical), text=as_names(text), crosses=as_crosses(crosses),
             interactions=as_interactions(interactions),
             task=self.task, happened=self.happened, on_error=self.on_error, words_counted=words_counted(self.memory),
+            cross_buckets=buckets_of_crosses(self.memory),
             **{**self.column_rules, **roles},
         )  # fmt: skip
 

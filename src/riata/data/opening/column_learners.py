@@ -6,7 +6,8 @@ import pyarrow as pa
 
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import Learner, as_strings
-from riata.data.columns.crosses import CROSSED, CrossLearner
+from riata.data.columns.combined_levels import CROSSED
+from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates
 from riata.data.columns.hashed import LevelsLearner, WordsLearner
 from riata.data.columns.lists import DenseLearner, SparseLearner, stem
@@ -44,8 +45,9 @@ class ColumnLearners:
                     self.left_out[name] = f"is {batch.column(name).type}, which is no feature"
                 else:
                     yield (name,), learner
-        for cross in self._crossed(known):
-            yield cross, self._cross(cross, batch)
+        crosses = self._crossed(known)
+        for cross in crosses:
+            yield cross, self._cross(cross, batch, len(crosses))
         for pair in self._interacting(known):
             yield pair, self._interaction(pair, known, batch)
 
@@ -54,12 +56,13 @@ class ColumnLearners:
         first = None if self.source.any_base else 0
         return SparseLearner(indices, values, width, first, names)
 
-    def _categories(self, name: str) -> Learner:
+    def _categories(self, name: str, bits: int | None = None) -> Learner:
         options = self.options
         if options.hashed:
             return LevelsLearner(name)
         asked_for = name in {*options.categorical, *(options.features or ())}
-        return CategoryLearner(name, self._most_levels, options.level_bits, self.source.partial, asked_for)
+        bits = options.level_bits if bits is None else bits
+        return CategoryLearner(name, self._most_levels, bits, self.source.partial, asked_for)
 
     def _names(self, name: str) -> Learner:
         if self.options.hashed:
@@ -76,9 +79,11 @@ class ColumnLearners:
         asked = self.options.vocabulary
         return WordsLearner(name, asked.rules) if self.options.hashed else TextLearner(name, asked)
 
-    def _cross(self, cross: tuple[str, ...], batch: pa.RecordBatch) -> Learner:
+    def _cross(self, cross: tuple[str, ...], batch: pa.RecordBatch, n_crosses: int) -> Learner:
+        """The learner of one of so many crosses."""
         numeric = tuple(is_number(batch.column(name).type) for name in cross)
-        return CrossLearner(cross, numeric, self._categories(CROSSED.join(cross)))
+        bits = self.options.cross_bits(n_crosses)
+        return CrossLearner(cross, numeric, self._categories(CROSSED.join(cross), bits))
 
     def _crossed(self, known: Mapping[str, Learner | None]) -> list[tuple[str, ...]]:
         """The columns whose levels are crossed; the learners of single columns are known."""
@@ -116,7 +121,7 @@ class ColumnLearners:
                 raise DataError(f"column {name!r} has neither numbers nor levels, and cannot be part of an interaction")
             parts.append(NumberLearner(name) if isinstance(alone, NumberLearner) else self._categories(name))
         if not any(isinstance(part, NumberLearner) for part in parts):
-            return self._cross(pair, batch)
+            return self._cross(pair, batch, 1)
         return ProductLearner(pair, tuple(parts))
 
     def _learner(self, name: str, column: pa.Array) -> Learner | None:

@@ -21,7 +21,9 @@ from riata.errors import DataError, OptionError
 
 ALL_PAIRS = (("all",),)  # of all columns that are features
 LEVEL_BITS, NAME_BITS = 16, 20  # of hash buckets
-DERIVED = {"words_counted", "more_targets", "happened"}  # options that follow from others: nobody is asked for them
+FEWEST_BITS = 8  # of those of a cross, however many crosses there are
+# options that follow from others: nobody is asked for them
+DERIVED = {"words_counted", "cross_buckets", "more_targets", "happened"}
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class ColumnOptions:
     crosses: tuple[tuple[str, ...], ...] = ()
     interactions: tuple[tuple[str, ...], ...] = ()  # each of them all pairs of some columns; see ALL_PAIRS
     words_counted: int = MOST_WORDS_COUNTED  # at a time, see `riata.data.budget.words_counted`
+    cross_buckets: int = 1 << NAME_BITS  # of all crosses together, see `riata.data.budget.buckets_of_crosses`
     hashed: bool = False  # no vocabulary: features are numbered by hashes of their names
     on_error: str = "raise"
 
@@ -69,6 +72,13 @@ class ColumnOptions:
     def level_bits(self) -> int:
         """How many bits the hashes of levels or words have."""
         return LEVEL_BITS if self.hash_bits is None else self.hash_bits
+
+    def cross_bits(self, n_crosses: int) -> int:
+        """The same of the combinations of levels in each of so many crosses."""
+        if self.hash_bits is not None:
+            return self.hash_bits
+        fit = (self.cross_buckets // max(n_crosses, 1)).bit_length() - 1
+        return min(max(fit, FEWEST_BITS), LEVEL_BITS)
 
     @property
     def name_bits(self) -> int:

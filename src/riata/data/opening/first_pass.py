@@ -8,8 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.columns.arrow_values import arrow_of
+from riata.data.columns.categories import HashedCategory
 from riata.data.columns.column import ENOUGH_ROWS, BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.crosses import Cross
 from riata.data.columns.lists import Sparse
 from riata.data.columns.unfit import unfit, without_values
 from riata.data.encoding import MATRICES, Encoding, offsets_of, weights_of
@@ -163,7 +165,7 @@ class FirstPass:
             raise DataError(f"there are 0 features: no column is left to be one ({reasons})")
         if self.target:
             columns |= self.target.summaries()
-        self.notes += self._remarks(columns, target)
+        self.notes += [*self._remarks(columns, target), *_on_small_crosses(encoders, self.options)]
         return Profile(
             n_rows=self.n_rows,
             n_read=self.n_read,
@@ -236,6 +238,17 @@ class FirstPass:
                 name: found for name, found in columns.items() if name != target.column and name not in self.left_out
             }
             yield from leaks(others, target.column)
+
+
+def _on_small_crosses(encoders: Iterable[Encoder], options: ColumnOptions) -> Iterator[str]:
+    """A note where crosses are so many that each is hashed into fewer buckets than a column."""
+    inner = [encoder.inner for encoder in encoders if isinstance(encoder, Cross)]
+    small = [one.bits for one in inner if isinstance(one, HashedCategory) and one.bits < options.level_bits]
+    if small:
+        yield (
+            f"{len(small)} crosses are hashed into {1 << small[0]:,} buckets each, which have room in the memory: give "
+            "it more, say how many there shall be (hash_bits), or take solver 'sketch', which hashes into none"
+        )
 
 
 def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
