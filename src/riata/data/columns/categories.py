@@ -248,7 +248,7 @@ class CategoryLearner(Learner):
         self.n_rows, self.n_missing = self.n_rows + len(codes), self.n_missing + int((places < 0).sum())
         counts = np.bincount(codes, minlength=len(levels) + 1)[: len(levels)]
         if self._too_many(counts, taken_from(levels)):
-            self._name(levels)
+            self._name_all(levels)
             return
         places = self._count(levels, counts)
         if y is not None and self.buckets is None:
@@ -258,13 +258,14 @@ class CategoryLearner(Learner):
         """Learn from rows whose levels are known by their hashes; none is missing."""
         self.n_rows += len(hashes)
         first, rows = different(hashes, np.arange(len(hashes) + 1))
-        strings_of: StringsAt = lambda some: strings_at(first[some])  # noqa: E731
+
+        def strings_of(some: np.ndarray) -> pa.Array:
+            return strings_at(first[some])
+
         if self._too_many(rows, strings_of):
-            assert self.buckets is not None
-            self.distinct.add(hashes[first])
-            self.buckets.add(hashes[first], strings_of)
+            self._name(hashes[first], strings_of)
         else:
-            self._count(strings_of(np.arange(len(first))), rows)
+            self._count(strings_at(first), rows)
 
     def _too_many(self, rows: np.ndarray, strings_at: StringsAt) -> bool:
         """Whether levels are hashed, of which these, of so many rows, are the next."""
@@ -281,18 +282,20 @@ class CategoryLearner(Learner):
             self._start_hashing()
         return places
 
-    def _name(self, levels: pa.Array) -> None:
+    def _name_all(self, levels: pa.Array) -> None:
+        self._name(hashes_of(levels), taken_from(levels))
+
+    def _name(self, hashes: np.ndarray, strings_at: StringsAt) -> None:
         """Name the hash buckets of these levels."""
         assert self.buckets is not None
-        hashes = hashes_of(levels)
         self.distinct.add(hashes)
-        self.buckets.add(hashes, taken_from(levels))
+        self.buckets.add(hashes, strings_at)
 
     def _start_hashing(self) -> None:
         if self.buckets is None:
             self.buckets = BucketNames(self.bits)
             self.target_sums.forget()
-            self._name(self.seen.strings)
+            self._name_all(self.seen.strings)
 
     def merge(self, later: Self) -> None:
         self.n_rows, self.n_missing = self.n_rows + later.n_rows, self.n_missing + later.n_missing
@@ -302,7 +305,7 @@ class CategoryLearner(Learner):
             places = self._count(later.seen.strings, later.seen.rows)
             self.target_sums.merge(later.target_sums, places)
         elif later.buckets is None:
-            self._name(later.seen.strings)
+            self._name_all(later.seen.strings)
         else:
             self.buckets.merge(later.buckets)
         self.distinct.merge(later.distinct)

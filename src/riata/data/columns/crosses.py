@@ -88,10 +88,12 @@ class Cross(Encoder):
     def part_of(self, columns: CrossedColumns, dtype: npt.DTypeLike) -> Part:
         """The same of columns of which other crosses are made, too."""
         levels = CombinedLevels(columns, self.crossed, self.numeric)
-        by_hashes = levels.worth_hashing and not gaps_are_counted()
-        if by_hashes and isinstance(self.inner, Category | HashedCategory):
-            return self.inner.part_by_hashes(levels.hashes, levels.strings)
-        return self.inner.part([levels.strings()], dtype)
+        inner, counted = self.inner, gaps_are_counted()  # gaps are told with strange levels, as strings
+        if levels.worth_hashing and (
+            isinstance(inner, HashedCategory) or (isinstance(inner, Category) and not counted)
+        ):
+            return inner.part_by_hashes(levels.hashes, levels.strings)
+        return inner.part([levels.strings()], dtype)
 
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         levels = self._combined(columns)
