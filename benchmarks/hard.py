@@ -2,6 +2,7 @@
 
     python benchmarks/hard.py --list
     python benchmarks/hard.py [--case genotypes "=golub Lasso, max/30"] [--solvers riata celer] [--limit 100] [--again]
+        [--known 3]
         [--from docs/hard-solvers.md] [--out docs/hard.md] [--solvers-out docs/hard-solvers.md]
     python benchmarks/hard.py --cores 2 --case ... [--out docs/hard.md]
 
@@ -54,6 +55,7 @@ def main():
     parser.add_argument("--limit", type=int, default=LIMIT, help="processor seconds of a solver on a case")
     parser.add_argument("--tries", type=int, default=TRIES, help="times the fastest so far that a solver may take")
     parser.add_argument("--cores", type=int, default=1)
+    parser.add_argument("--known", type=float, default=0.0, help="times riata's seconds: peers that took less go on")
     parser.add_argument("--again", action="store_true", help="measure anew what is kept")
     parser.add_argument("--list", action="store_true", help="name the cases, and do nothing")
     parser.add_argument(
@@ -142,13 +144,16 @@ def _measured(number, benchmark, options):
     for solver in offered(benchmark):
         kept = _kept()
         results = _results(kept, benchmark, options.cores)
-        if options.solvers:  # those are asked, whatever came of larger alphas
-            left_out = solver not in options.solvers
-        else:
-            left_out = _gave_up(kept, benchmark, solver, options.cores)
-        if left_out or (solver in results and not options.again):
-            continue
         limit = _limit(solver, results, options)
+        if options.known and solver != "riata":
+            left_out = _is_known(results, solver, options.known, limit)
+        elif options.solvers:  # those are asked, whatever came of larger alphas
+            left_out = solver not in options.solvers or (solver in results and not options.again)
+        else:
+            gave_up = _gave_up(kept, benchmark, solver, options.cores)
+            left_out = gave_up or (solver in results and not options.again)
+        if left_out:
+            continue
         result = convex.run(number, solver, ["--limit", str(limit), *_cores(options.cores)])
         _keep(benchmark.name, options.cores, [{**result, "limit": limit, "run": problems.run_name()}])
         print(f"{benchmark.name:45} {solver:14} {result['warm']} s  gap {result['gap']}", flush=True)
@@ -163,6 +168,18 @@ def _limit(solver, results, options):
     known = [r["warm"] for r in results.values() if convex.certified(r)]
     needed = COMPILING.get(solver, STARTING) + options.tries * min(known, default=options.limit)
     return min(options.limit, round(needed))
+
+
+def _is_known(results, solver, times, limit):
+    """Whether a peer is certified, fails, or has spent so many times riata's seconds on an answer that was not good
+    enough; or would not be given more time than it had."""
+    ours, its = results.get("riata"), results.get(solver)
+    if ours is None or not convex.certified(ours):
+        return True
+    if its is None:
+        return False
+    known = convex.certified(its) or "failed" in its or convex.at_least(its) >= times * ours["warm"]
+    return known or its.get("limit", 0) >= limit
 
 
 def _gave_up(kept, benchmark, solver, cores):
