@@ -194,6 +194,19 @@ class Encoding:
                 encoders.append(encoder.narrowed(own))
         return replace(self, encoders=tuple(encoders))
 
+    def of_places(self, places: np.ndarray) -> "Encoding":
+        """The same of features by their numbers, in order: to find them by their names takes longer."""
+        encoders, start = [], 0
+        for encoder in self.encoders:
+            stop = start + encoder.width
+            first, last = np.searchsorted(places, (start, stop))
+            if encoder.kind in MATRICES:
+                encoders.append(encoder)
+            elif first < last:
+                encoders.append(encoder.narrowed_to(places[first:last] - start))
+            start = stop
+        return replace(self, encoders=tuple(encoders))
+
     def to_json(self) -> dict[str, Any]:
         return {
             "encoders": [encoder.to_json() for encoder in self.encoders],

@@ -104,6 +104,11 @@ class Encoder(ABC):
         """An encoder that makes these of its features as it does, and of the others perhaps only some."""
         return self
 
+    def narrowed_to(self, places: np.ndarray) -> "Encoder":
+        """The same of features that are told by their places among its own, in order."""
+        names = self.names
+        return self.narrowed(names.at_all(places) if isinstance(names, Names) else [names[i] for i in places.tolist()])
+
     def fault(self) -> str | None:
         """What is wrong with an encoder from a file, beyond the types of its fields, as the end of a sentence."""
         return None

@@ -71,6 +71,9 @@ class Cross(Encoder):
         own = f"{self.column}="
         return replace(self, inner=self.inner.narrowed({*names, *(own + name for name in names)}))
 
+    def narrowed_to(self, places: np.ndarray) -> "Cross":
+        return replace(self, inner=self.inner.narrowed_to(places))
+
     @property
     def width(self) -> int:
         return self.inner.width
@@ -140,7 +143,12 @@ class CrossNames(Names):
         return len(self._names)
 
     def at(self, i: int) -> str:
-        name = self._names.at(i)
+        return self._shown(self._names.at(i))
+
+    def at_all(self, places: np.ndarray) -> list[str]:
+        return list(map(self._shown, self._names.at_all(places)))
+
+    def _shown(self, name: str) -> str:
         level = name.removeprefix(self._own)
         return level if level.startswith(self._first) else name
 
