@@ -33,6 +33,7 @@ from riata.data.offset import Offset
 from riata.data.target import Target, has_target
 from riata.data.trials import check_trials
 from riata.errors import DataError, ModelFileError
+from riata.matrices.csr_parts import CsrParts
 from riata.schema import SchemaError, build
 from riata.scipy_later import sparse as sp
 
@@ -161,7 +162,7 @@ class Encoding:
             raise
         return y, weight, keep & has_target(y)
 
-    def features(self, batch: pa.RecordBatch) -> "np.ndarray | sp.csr_array":
+    def features(self, batch: pa.RecordBatch) -> "np.ndarray | sp.csr_array | CsrParts":
         """X of all rows of a batch."""
         self._check_columns(batch)
         if not self.encoders:  # of a model without any feature

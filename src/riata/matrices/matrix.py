@@ -44,6 +44,7 @@ import numpy as np
 from riata.arrays import Array, namespace, to_host
 from riata.kernels.rows import Rows
 from riata.losses import Loss
+from riata.matrices.csr_parts import CsrParts
 from riata.matrices.moments import Moments, Products, target_moments
 from riata.scipy_later import sparse as sp
 
@@ -255,6 +256,10 @@ class Matrix(ABC):
     def as_csr(self) -> "sp.csr_array":
         """All entries as SciPy's CSR."""
         raise self._on_device()
+
+    def csr_parts(self) -> CsrParts:
+        """The same as arrays alone."""
+        return CsrParts.of(self.as_csr())
 
     def parts(self) -> dict[str, np.ndarray]:
         """The arrays that it is made of, by name; `riata.matrices.host.from_parts` puts them together again."""

@@ -24,12 +24,13 @@ from riata.data.columns.strings import as_numbers, hashes_of, numbers_of
 from riata.data.columns.texts import ngrams_fault
 from riata.data.columns.words import WordRules
 from riata.kernels.text_hashing import joined_hashes
+from riata.matrices.csr_parts import CsrParts
 from riata.scipy_later import sparse as sp
 
 SPACE = 1 << 62  # how many numbers there are for features
 
 
-def side_by_side(parts: Sequence[Entries]) -> "tuple[sp.csr_array, Callable[[np.ndarray], dict[int, str]]]":
+def side_by_side(parts: Sequence[Entries]) -> "tuple[sp.csr_array | CsrParts, Callable[[np.ndarray], dict[int, str]]]":
     """One matrix of the features of several encoders, and a function from numbers of its features to names."""
     X = _sorted(parts) if any(part.repeats for part in parts) else _in_order(parts)
 
@@ -49,7 +50,7 @@ def side_by_side(parts: Sequence[Entries]) -> "tuple[sp.csr_array, Callable[[np.
     return X, names
 
 
-def _in_order(parts: Sequence[Entries]) -> "sp.csr_array":
+def _in_order(parts: Sequence[Entries]) -> CsrParts:
     """The features of every row in the order of the parts: nothing is sorted."""
     counts = [np.diff(part.indptr) for part in parts]
     indptr = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))])
@@ -61,7 +62,7 @@ def _in_order(parts: Sequence[Entries]) -> "sp.csr_array":
         at = begin if one_each else np.repeat(begin - part.indptr[:-1], count) + np.arange(len(part.numbers))
         numbers[at], values[at] = part.numbers, part.values
         begin += count
-    return sp.csr_array((values, numbers, indptr), shape=(len(indptr) - 1, SPACE))
+    return CsrParts(values, numbers, indptr, (len(indptr) - 1, SPACE))
 
 
 def _sorted(parts: Sequence[Entries]) -> "sp.csr_array":
@@ -86,8 +87,8 @@ class Unbounded(Encoder):
         return SPACE
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
-        X: sp.csr_array = side_by_side([self.entries(columns, dtype)])[0]
-        return X
+        X = side_by_side([self.entries(columns, dtype)])[0]
+        return X.matrix() if isinstance(X, CsrParts) else X
 
     @abstractmethod
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries: ...
