@@ -41,7 +41,7 @@ def learn_stream(data: Dataset, spec: Spec, warn: Warn) -> Trained:
     learner.margins.spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     reason = StopReason.STREAM_ENDED
     with pass_progress(spec.verbose, "", spec) as progress:
-        history = StreamHistory(progress)
+        history = StreamHistory(progress, data.n_features)
         if saving is not None:
             saving.begin(learner, history)
         rows, beginning = rows_seen(data, spec), False
