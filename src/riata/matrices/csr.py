@@ -1,6 +1,6 @@
 """Sparse rows in memory: SciPy's CSR, summed by compiled loops over the entries."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +12,13 @@ from riata.kernels.losses import code_of
 from riata.kernels.products import csr_margins, csr_products, csr_slopes
 from riata.kernels.rows import CsrRows, shrink_of
 from riata.losses import Loss
-from riata.matrices.csr_parts import CsrParts
+from riata.matrices.csr_parts import CsrParts, StackedRows
 from riata.matrices.dense import DenseMatrix
 from riata.matrices.matrix import ALL, Matrix
 from riata.matrices.moments import Products
 from riata.scipy_later import sparse as sp
 
+AT_ONCE = 1 << 20  # entries that are counted at a time, at least
 WIDE = 1 << 20  # with more features, vectors over all of them are avoided
 
 
@@ -128,7 +129,11 @@ class CsrMatrix(Matrix):
         return sums
 
     def stored_in_columns(self) -> np.ndarray:
-        return np.bincount(self.array.indices, minlength=self.shape[1])
+        indices, width = self.stored.indices, self.shape[1]
+        counts, at_once = np.zeros(width, np.intp), max(width, AT_ONCE)  # all at once NumPy makes a wider copy of them
+        for start in range(0, len(indices), at_once):
+            counts += np.bincount(indices[start : start + at_once], minlength=width)
+        return counts
 
     def without_rare(self, least: int) -> "CsrMatrix":
         X = self.stored
@@ -147,8 +152,11 @@ class CsrMatrix(Matrix):
         A = DenseMatrix(self.columns(columns))
         return A.standardised(np.arange(len(columns)), mean, scale, constant)
 
-    def stacked(self, others: Sequence[Matrix]) -> "CsrMatrix":
-        return CsrMatrix(sp.csr_array(sp.vstack([self.array, *(other.array for other in others)], format="csr")))
+    def stacked(self, others: Iterable[Matrix]) -> "CsrMatrix":
+        rows = StackedRows(self.stored)
+        for other in others:
+            rows.add(other.csr_parts())
+        return CsrMatrix(rows.whole())
 
     def unit_rows(self) -> "CsrMatrix":
         X = self.stored

@@ -42,6 +42,7 @@ class Entries(NamedTuple):
     values: np.ndarray
     name_at: Callable[[int], str]  # the name of the feature of an entry
     repeats: bool = False  # whether a row may have a feature twice
+    of_levels: bool = False  # whether every row has one entry, which is a one
 
 
 class Encoder(ABC):

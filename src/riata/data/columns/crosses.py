@@ -107,7 +107,8 @@ class Cross(Encoder):
         def name_at(row: int) -> str:
             return str(levels.strings(np.array([row]))[0])
 
-        return Entries(np.arange(len(numbers) + 1), numbers, np.ones(len(numbers), dtype), name_at)
+        ones = np.broadcast_to(np.ones(1, dtype), len(numbers))
+        return Entries(np.arange(len(numbers) + 1), numbers, ones, name_at, of_levels=True)
 
     def _combined(self, columns: Sequence[pa.Array]) -> CombinedLevels:
         return CombinedLevels(crossed_columns(self.crossed, columns), self.crossed, self.numeric)
