@@ -18,6 +18,7 @@ from riata.machine import file_mode_mask, file_without_name, lock, still_locked
 NOWHERE = Path(os.devnull) / "riata"  # a folder that can be neither read nor made, which every cache must live with
 TEMPORARY = ".riata-", ".part"  # how names of files that are not yet whole begin and end
 LETTERS_AT_ONCE = 1 << 20  # of a text that is written
+LONG_PIECE, PIECES_TOGETHER = 1 << 16, 256  # of a text: letters, and how many pieces are written at once
 
 
 def cache_folder() -> Path:
@@ -65,10 +66,19 @@ def replacing(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
 
 
 def write_text(file: BinaryIO, pieces: Iterable[str]) -> None:
-    """Write pieces of a text, of which no second copy is made as a whole, nor of a long one."""
+    """Write pieces of a text, of which no second copy is made as a whole, nor of a long one; short ones go together."""
+    short: list[str] = []
     for text in pieces:
-        for start in range(0, len(text), LETTERS_AT_ONCE):
-            file.write(text[start : start + LETTERS_AT_ONCE].encode())
+        short.append(text)
+        if len(text) > LONG_PIECE or len(short) == PIECES_TOGETHER:
+            _write(file, "".join(short) if len(short) > 1 else text)
+            short.clear()
+    _write(file, "".join(short))
+
+
+def _write(file: BinaryIO, text: str) -> None:
+    for start in range(0, len(text), LETTERS_AT_ONCE):
+        file.write(text[start : start + LETTERS_AT_ONCE].encode())
 
 
 class _Output(io.FileIO):

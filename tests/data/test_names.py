@@ -2,8 +2,10 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import riata
 from riata.data.columns.kept_names import KeptNames
 from riata.data.columns.names import Buckets, Joined, Listed, Numbered
 from riata.data.columns.packed_names import MANY, compact_names, for_json, plain_names
@@ -57,7 +59,8 @@ def test_buckets_are_named_by_the_first_two_strings_seen(rng, portions, merged):
     named = found.named()
     assert dict(named) == wanted
     assert dict(named.items()) == wanted
-    assert {str(b): found.name_of(b) for b in range(2**5) if found.name_of(b) is not None} == wanted
+    some = rng.permutation(2**5)
+    assert found.names_of(some) == named.names_of(some) == [wanted.get(str(bucket)) for bucket in some]
     assert {str(named.bucket_named(name, 5)): name for name in wanted.values()} == wanted
     assert named.bucket_named("none of them", 5) is None
     assert str(2**5) not in named
@@ -82,6 +85,29 @@ def test_many_names_are_narrowed_as_few_are(rng, wanted):
     assert narrowed == {str(3 * i): f"level {i}|other {i}" for i in chosen.tolist()}
     assert narrowed == named.among(iter(names), "c=")
     assert (narrowed == named) == (wanted == MANY)
+
+
+TABLE = pa.table({
+    "x": [1.5, None, 3.0, 4.0] * 50,
+    "few": ["a", "b", None, "c"] * 50,
+    "many": [f"level {i % 70}" for i in range(200)],
+    "words": ["so it is", "it was", "so", ""] * 50,
+    "y": [0, 1] * 100,
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("one_pass", [False, True])
+def test_an_encoding_is_narrowed_to_places_as_to_names(rng, tmp_path, one_pass):
+    pq.write_table(TABLE, tmp_path / "t.parquet")
+    options = {"text": ["words"], "crosses": [("few", "many"), ("few", "x")], "max_levels": 20, "hash_bits": 5}
+    data = riata.open(tmp_path / "t.parquet", "y", one_pass=one_pass, **options)
+    list(data.visit())
+    whole, names = data.encoding, list(data.feature_names)
+    for n_chosen in (0, 1, 10, len(names)):
+        chosen = np.sort(rng.choice(len(names), n_chosen, replace=False))
+        wanted = whole.of_features([names[i] for i in chosen])
+        assert whole.of_places(chosen).to_json() == wanted.to_json()
+        assert data.feature_names.at_all(chosen) == [names[i] for i in chosen]
 
 
 def packed_names():

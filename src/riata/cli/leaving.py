@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from riata.cli.group import main
 
-FEW_COLLECTIONS = 20_000  # objects: modules make many that stay, and to look for garbage among them takes time
+FEW_COLLECTIONS = 100_000  # objects: modules make many that stay, and to look for garbage among them takes time
 
 
 def run() -> NoReturn:

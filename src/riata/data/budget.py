@@ -10,7 +10,7 @@ import math
 import pyarrow as pa
 
 from riata.errors import DataError, OptionError
-from riata.machine import forget_code_of, free_arrays_at_once, return_freed_memory
+from riata.machine import forget_code_of, free_arrays_at_once, resident_file_bytes, return_freed_memory
 from riata.units import parse_bytes
 
 DEFAULT_MEMORY = "512MB"
@@ -25,7 +25,9 @@ LOOK_COLUMN, TEXT_COLUMN = 7_500, 40_000  # bytes of a column of a text file: fo
 MOMENTS = 14  # vectors of a number for each feature, while the moments of two chunks are made and added to the others
 SHARE_OF_VECTORS = 0.75  # for numbers of features; the rest is for rows, and for what is made of them
 COMPILER = "llvmlite"  # of which a process that loads compiled code has read some 50 MB
+LOADED = 10 << 20  # bytes of code that are worth to be forgotten
 _early = False  # whether memory is returned early
+_kept_of_files = 0  # bytes of files in memory when code was forgotten last
 BUCKET_BYTES = 128  # of a hash bucket: what is learnt of it, and its name
 MOST_WORDS_COUNTED, WORD_BYTES = 800_000, 128  # of a column of text, at a time; what one takes while it is counted
 
@@ -55,11 +57,16 @@ def return_memory_early(memory: int | str | None = None) -> None:
     _early = True
 
 
-def return_what_starting_took() -> None:
-    """The same for what loading code and looking at the first rows leave behind, before all rows are read."""
-    if _early:
+def return_what_loading_took() -> None:
+    """The same for what loading code has left behind since this was called last, beside rows that are still read.
+
+    Much code is loaded for the first rows, and some when there are enough of them to sample, or the fit goes on.
+    """
+    global _kept_of_files
+    if _early and resident_file_bytes() > _kept_of_files + LOADED:
         return_freed_memory()
         forget_code_of(COMPILER)
+        _kept_of_files = resident_file_bytes()
 
 
 def chunk_bytes(memory: int) -> int:

@@ -96,11 +96,11 @@ def copied(chunks: Sequence[Chunk]) -> Chunk:
 
 
 def gathered(chunks: Iterable[Chunk], n_rows: int) -> Chunk:
-    """A copy of the rows of chunks that are made one by one, in all `n_rows`: dense ones are never held twice."""
+    """A copy of the rows of chunks that are made one by one, in all `n_rows`: they are never held twice."""
     chunks = iter(chunks)
     first = next(chunks)
     if first.X.sparse:
-        return copied([first, *chunks])
+        return _gathered_sparse(first, chunks)
     whole = [np.empty((n_rows, *part.shape[1:]), part.dtype) for part in _plain(first)]
     start = 0
     for chunk in chain([first], chunks):
@@ -108,6 +108,18 @@ def gathered(chunks: Iterable[Chunk], n_rows: int) -> Chunk:
             all_rows[start : start + chunk.n_rows] = part
         start += chunk.n_rows
     return Chunk(*(all_rows[:start] for all_rows in whole))
+
+
+def _gathered_sparse(first: Chunk, others: Iterable[Chunk]) -> Chunk:
+    beside = [first.arrays[1:]]
+
+    def rows_of_others() -> Iterator[Matrix]:
+        for chunk in others:
+            beside.append(chunk.arrays[1:])
+            yield chunk.X
+
+    X = first.X.stacked(rows_of_others())
+    return Chunk(X, *(np.concatenate(part) for part in zip(*beside, strict=True)))
 
 
 def _plain(chunk: Chunk) -> list[np.ndarray]:

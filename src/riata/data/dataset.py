@@ -146,8 +146,8 @@ class Dataset(ABC):
 
     def gather(self, columns: np.ndarray) -> Matrix:
         """Some columns of X over all rows, in memory. Apart from `targets`, only this grows with the number of rows."""
-        first, *others = (chunk.X.narrowed(columns) for chunk in self.visit())
-        return first.stacked(others)
+        rows = (chunk.X.narrowed(columns) for chunk in self.visit())
+        return next(rows).stacked(rows)
 
     def targets(self) -> tuple[np.ndarray, np.ndarray]:
         """The target and the weight of every row."""

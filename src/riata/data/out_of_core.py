@@ -7,13 +7,14 @@ The file never has a name, so that it disappears with the process, however that 
 import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 
 from riata.data.budget import chunk_bytes, in_memory_bytes, in_words, left_for_rows, wide_chunk_bytes
-from riata.data.chunk import Chunk, added, copied, targets_alone
+from riata.data.chunk import Chunk, added, copied, gathered, targets_alone
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import EncodedRows, write_chunks
@@ -207,8 +208,10 @@ class OutOfCore(Dataset):
     def load(self, decoded: DecodedBatches | None = None) -> InMemory:
         """All rows in memory, for data that fits; from what was decoded already, where that is all of it."""
         self._caching, self._decoded = False, decoded
-        chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
-        return InMemory.of(copied(chunks), self.facts)
+        chunks = (chunk for _, chunk in self._numbered(None) if chunk.n_rows)
+        first = next(chunks)
+        whole = gathered(chain([first], chunks), self.n_rows) if first.X.sparse else copied([first, *chunks])
+        return InMemory.of(whole, self.facts)
 
 
 def _moments_of_any(chunk: Chunk) -> Moments:

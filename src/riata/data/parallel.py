@@ -15,10 +15,10 @@ Value = TypeVar("Value")
 def in_parallel(f: Callable[[Item], Value], items: Iterable[Item], room: float = math.inf) -> Iterator[Value]:
     """f(item) of every item, in their order, on all cores; only a few items are in memory at a time.
 
-    Two threads find how large a result is; then there are as many as have `room` bytes for all of theirs, at least one.
+    One thread finds how large a result is; then there are as many as have `room` bytes for all of theirs, at least one.
     """
     most = n_cores()
-    n_threads = most if room == math.inf else min(2, most)
+    n_threads = most if room == math.inf else 1
     pending: list[Future[Value]] = []
     with ThreadPoolExecutor(most) as threads:
         for item in items:

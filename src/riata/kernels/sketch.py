@@ -15,6 +15,7 @@ from riata.kernels.prefetch import prefetch
 from riata.kernels.rows import CsrRows
 
 NOWHERE = np.int64(-1)
+ROOMY, LARGEST_ROOMY = 16, 1 << 12  # slots for each of a few numbers, and in all: one look at an empty one tells
 GOLDEN, LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
 MIX1, MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -155,8 +156,8 @@ def count_outside(
 @compiled()
 def places_among(wanted: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Where each of a few different numbers is among many, at last; NOWHERE for one that is not there."""
-    size = 2
-    while size < 2 * wanted.shape[0]:
+    size, n = 2, wanted.shape[0]
+    while size < max(2 * n, min(ROOMY * n, LARGEST_ROOMY)):
         size *= 2
     table, places = np.full(size, np.int32(-1)), np.full(wanted.shape[0], NOWHERE)
     for place in range(wanted.shape[0]):

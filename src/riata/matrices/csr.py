@@ -1,6 +1,7 @@
 """Sparse rows in memory: SciPy's CSR, summed by compiled loops over the entries."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ from riata.kernels.losses import code_of
 from riata.kernels.products import csr_margins, csr_products, csr_slopes
 from riata.kernels.rows import CsrRows, shrink_of
 from riata.losses import Loss
+from riata.matrices.csr_parts import CsrParts, StackedRows
 from riata.matrices.dense import DenseMatrix
 from riata.matrices.matrix import ALL, Matrix
 from riata.matrices.moments import Products
 from riata.scipy_later import sparse as sp
 
+AT_ONCE = 1 << 20  # entries that are counted at a time, at least
 WIDE = 1 << 20  # with more features, vectors over all of them are avoided
 
 
@@ -24,16 +27,29 @@ class CsrMatrix(Matrix):
 
     sparse = True
 
-    def __init__(self, X: "sp.csr_array"):
-        self.array, self.shape = X, X.shape
+    def __init__(self, X: "sp.csr_array | CsrParts"):
+        self.shape = X.shape
+        if isinstance(X, CsrParts):
+            self.stored = X
+        else:
+            self.stored, self.array = CsrParts.of(X), X
+
+    @cached_property
+    def array(self) -> "sp.csr_array":
+        """The rows as SciPy has them, whose import waits until somebody asks for it."""
+        return self.stored.matrix()
+
+    @property
+    def dtype(self) -> Any:
+        return self.stored.dtype
 
     def margins(self, w: np.ndarray, b: Any = 0.0) -> np.ndarray:
-        X = self.array
-        z: np.ndarray = X @ w + b if w.ndim == 2 else csr_margins(X.indptr, X.indices, X.data, w, float(b))
+        X = self.stored
+        z: np.ndarray = self.array @ w + b if w.ndim == 2 else csr_margins(X.indptr, X.indices, X.data, w, float(b))
         return z
 
     def slopes(self, u: np.ndarray) -> np.ndarray:
-        X = self.array
+        X = self.stored
         slopes: np.ndarray
         slopes = self._slopes(u) if u.ndim == 2 else csr_slopes(X.indptr, X.indices, X.data, u, self.shape[1])
         return slopes
@@ -45,7 +61,7 @@ class CsrMatrix(Matrix):
     def sums(
         self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        X = self.array
+        X = self.stored
         sums: tuple[np.ndarray, np.ndarray, np.ndarray] = csr_sums(X.indptr, X.indices, X.data, shift, u, curvature)
         return sums
 
@@ -53,24 +69,18 @@ class CsrMatrix(Matrix):
         return self[rows].narrowed(numbers).toarray().astype(np.float64, copy=False)
 
     def __getitem__(self, rows: Any) -> "CsrMatrix":
-        X = self.array
         if not isinstance(rows, slice) or rows.step not in (None, 1):
-            return type(self)(X[rows])
+            return type(self)(self.array[rows])
         start, stop, _ = rows.indices(self.shape[0])
-        stop = max(start, stop)
-        span = slice(X.indptr[start], X.indptr[stop])
-        view = sp.csr_array((stop - start, self.shape[1]), dtype=X.dtype)  # the constructor would copy the parts
-        view.data, view.indices = X.data[span], X.indices[span]
-        view.indptr = X.indptr[start : stop + 1] - X.indptr[start]
-        return type(self)(view)
+        return type(self)(self.stored.rows(start, max(start, stop)))
 
     def narrowed(self, numbers: np.ndarray) -> "CsrMatrix":
         """Costs as much as X has stored entries, however many columns it has."""
-        X = self.array
+        X = self.stored
         if self.has_all(numbers):
             return self
         if self.shape[1] <= max(WIDE, X.nnz):
-            return type(self)(X[:, numbers])
+            return type(self)(self.array[:, numbers])
         ids = np.asarray(numbers)
         if len(ids) == 0:
             return type(self)(sp.csr_array((self.shape[0], 0), dtype=X.dtype))
@@ -86,7 +96,7 @@ class CsrMatrix(Matrix):
     def first_order(
         self, loss: Loss, y: np.ndarray, weight: np.ndarray, w: np.ndarray, b: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        X = self.array
+        X = self.stored
         if loss.code is None:
             return super().first_order(loss, y, weight, w, b)
         sums: tuple[np.ndarray, np.ndarray]
@@ -111,7 +121,7 @@ class CsrMatrix(Matrix):
         self, weight: np.ndarray, left: np.ndarray, right: np.ndarray, symmetric: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sums of d a b', d a and d b over the rows, for columns a of `left` and b of `right`."""
-        X = self.array
+        X = self.stored
         place = np.full((2, self.shape[1]), -1, dtype=np.int32)
         place[0, left], place[1, right] = np.arange(len(left)), np.arange(len(right))
         sums: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -119,10 +129,14 @@ class CsrMatrix(Matrix):
         return sums
 
     def stored_in_columns(self) -> np.ndarray:
-        return np.bincount(self.array.indices, minlength=self.shape[1])
+        indices, width = self.stored.indices, self.shape[1]
+        counts, at_once = np.zeros(width, np.intp), max(width, AT_ONCE)  # all at once NumPy makes a wider copy of them
+        for start in range(0, len(indices), at_once):
+            counts += np.bincount(indices[start : start + at_once], minlength=width)
+        return counts
 
     def without_rare(self, least: int) -> "CsrMatrix":
-        X = self.array
+        X = self.stored
         kept = (self.stored_in_columns() >= least)[X.indices]
         if kept.all():
             return self
@@ -130,7 +144,7 @@ class CsrMatrix(Matrix):
         return CsrMatrix(sp.csr_array((X.data[kept], X.indices[kept], indptr), shape=self.shape))
 
     def stored_less(self, shift: np.ndarray) -> "CsrMatrix":
-        X = self.array
+        X = self.stored
         values = (X.data - shift[X.indices]).astype(X.dtype)
         return CsrMatrix(sp.csr_array((values, X.indices, X.indptr), shape=self.shape))
 
@@ -138,11 +152,14 @@ class CsrMatrix(Matrix):
         A = DenseMatrix(self.columns(columns))
         return A.standardised(np.arange(len(columns)), mean, scale, constant)
 
-    def stacked(self, others: Sequence[Matrix]) -> "CsrMatrix":
-        return CsrMatrix(sp.csr_array(sp.vstack([self.array, *(other.array for other in others)], format="csr")))
+    def stacked(self, others: Iterable[Matrix]) -> "CsrMatrix":
+        rows = StackedRows(self.stored)
+        for other in others:
+            rows.add(other.csr_parts())
+        return CsrMatrix(rows.whole())
 
     def unit_rows(self) -> "CsrMatrix":
-        X = self.array
+        X = self.stored
         lengths = np.diff(X.indptr)  # SciPy's own sums of squares take memory for every column, and hashes have many
         rows = np.repeat(np.arange(len(lengths)), lengths)
         norms = np.sqrt(np.bincount(rows, np.square(X.data, dtype=np.float64), minlength=len(lengths)))
@@ -158,7 +175,7 @@ class CsrMatrix(Matrix):
         return self
 
     def row_layout(self, scale: np.ndarray | float = 1.0) -> CsrRows:
-        X = self.array
+        X = self.stored
         return CsrRows(X.indptr, X.indices, X.data, shrink_of(scale, self.shape[1]))
 
     def column_layout(self) -> CsrRows:
@@ -172,5 +189,8 @@ class CsrMatrix(Matrix):
     def as_csr(self) -> "sp.csr_array":
         return self.array
 
+    def csr_parts(self) -> CsrParts:
+        return self.stored
+
     def parts(self) -> dict[str, np.ndarray]:
-        return {"data": self.array.data, "indices": self.array.indices, "indptr": self.array.indptr}
+        return {"data": self.stored.data, "indices": self.stored.indices, "indptr": self.stored.indptr}

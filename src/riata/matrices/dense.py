@@ -1,6 +1,6 @@
 """Dense rows in memory: a NumPy array, summed by compiled loops and BLAS."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -141,7 +141,7 @@ class DenseMatrix(Matrix):
         A[:, -1] = constant
         return DenseMatrix(A)
 
-    def stacked(self, others: Sequence[Matrix]) -> "DenseMatrix":
+    def stacked(self, others: Iterable[Matrix]) -> "DenseMatrix":
         return DenseMatrix(np.concatenate([self.array, *(other.array for other in others)]))
 
     def unit_rows(self) -> "DenseMatrix":

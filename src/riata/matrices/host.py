@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from riata.matrices.csr import CsrMatrix
+from riata.matrices.csr_parts import CsrParts
 from riata.matrices.dense import DenseMatrix
 from riata.matrices.matrix import Matrix
 from riata.scipy_later import is_sparse
@@ -15,6 +16,8 @@ def as_matrix(X: Any) -> Matrix:
     """Rows of a NumPy array or a SciPy matrix, without a copy where it is an array or CSR; a Matrix is one already."""
     if isinstance(X, Matrix):
         return X
+    if isinstance(X, CsrParts):
+        return CsrMatrix(X)
     return CsrMatrix(sp.csr_array(X)) if is_sparse(X) else DenseMatrix(np.asarray(X))
 
 

@@ -35,7 +35,7 @@ and the selections of rows and columns; it overrides others where it has somethi
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import Any
 
@@ -44,7 +44,8 @@ import numpy as np
 from riata.arrays import Array, namespace, to_host
 from riata.kernels.rows import Rows
 from riata.losses import Loss
-from riata.matrices.moments import Moments, Products, target_moments
+from riata.matrices.csr_parts import CsrParts
+from riata.matrices.moments import Moments, Products, in_blocks, target_moments
 from riata.scipy_later import sparse as sp
 
 BLOCK_BYTES = 1 << 28  # size of the float64 copies of some rows that products are made of
@@ -147,9 +148,9 @@ class Matrix(ABC):
         total, y_mean, y_squares = target_moments(y, weight)
         mean = self.slopes(weight) / total
         cross, off, squares = self.sums(mean, weight * (y - y_mean), weight)
-        shift = off / total
-        mean += shift  # in place: of very many columns each copy counts
-        squares -= np.divide(np.square(off, out=shift), total, out=shift)
+        for some in in_blocks(len(mean)):  # in place: of very many columns each copy counts
+            mean[some] += off[some] / total
+            squares[some] -= np.square(off[some]) / total
         return Moments(total, mean, np.maximum(squares, 0.0, out=squares), cross, y_mean, y_squares)
 
     def products(self, weight: Array, left: np.ndarray, right: np.ndarray) -> Products:
@@ -224,8 +225,8 @@ class Matrix(ABC):
         wrong = np.flatnonzero(~np.isfinite(sums))
         return int(wrong[0]) if len(wrong) else None
 
-    def stacked(self, others: "Sequence[Matrix]") -> "Matrix":
-        """These rows and those of the others, one after the other."""
+    def stacked(self, others: "Iterable[Matrix]") -> "Matrix":
+        """These rows and those of the others, one after the other, which may be made one by one."""
         raise self._on_device()
 
     def unit_rows(self) -> "Matrix":
@@ -255,6 +256,10 @@ class Matrix(ABC):
     def as_csr(self) -> "sp.csr_array":
         """All entries as SciPy's CSR."""
         raise self._on_device()
+
+    def csr_parts(self) -> CsrParts:
+        """The same as arrays alone."""
+        return CsrParts.of(self.as_csr())
 
     def parts(self) -> dict[str, np.ndarray]:
         """The arrays that it is made of, by name; `riata.matrices.host.from_parts` puts them together again."""

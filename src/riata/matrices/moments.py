@@ -5,6 +5,7 @@ Each chunk is centred on its own mean; two results merge by Chan's formula
 so a column of large mean and small spread keeps its variance.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,6 +13,13 @@ import numpy as np
 
 from riata.arrays import Array, namespace
 from riata.errors import DataError
+
+AT_ONCE = 1 << 16  # columns
+
+
+def in_blocks(n_columns: int) -> Iterator[slice]:
+    """Slices of very many columns, one after the other: what is made on the way takes little memory."""
+    return (slice(start, start + AT_ONCE) for start in range(0, n_columns, AT_ONCE))
 
 
 class Merge(NamedTuple):
@@ -47,27 +55,22 @@ class Moments:
     y_squares: float
 
     def __add__(self, other: "Moments") -> "Moments":
-        both = Merge.of(self.weight, other.weight)
-        shift, y_shift = other.mean - self.mean, other.y_mean - self.y_mean
-        return Moments(
-            both.weight,
-            self.mean + both.share * shift,
-            self.squares + other.squares + both.cross * shift**2,
-            self.cross + other.cross + both.cross * shift * y_shift,
-            self.y_mean + both.share * y_shift,
-            self.y_squares + other.y_squares + both.cross * y_shift**2,
-        )
+        own = replace(self, mean=self.mean.copy(), squares=self.squares.copy(), cross=self.cross.copy())
+        own += other
+        return own
 
     def __iadd__(self, other: "Moments") -> "Moments":
-        """The sum, to the bit, in the arrays of this one: of millions of columns each copy counts."""
+        """The sum, in the arrays of this one: of millions of columns each copy counts."""
         both = Merge.of(self.weight, other.weight)
-        shift, y_shift = other.mean - self.mean, other.y_mean - self.y_mean
+        y_shift = other.y_mean - self.y_mean
         mean, squares, cross = self.mean, self.squares, self.cross
-        mean += both.share * shift
-        squares += other.squares
-        squares += both.cross * shift**2
-        cross += other.cross
-        cross += np.multiply(both.cross * shift, y_shift, out=shift)
+        for some in in_blocks(len(mean)):
+            shift = other.mean[some] - mean[some]
+            mean[some] += both.share * shift
+            squares[some] += other.squares[some]
+            squares[some] += both.cross * shift**2
+            cross[some] += other.cross[some]
+            cross[some] += both.cross * shift * y_shift
         return Moments(
             both.weight, mean, squares, cross, self.y_mean + both.share * y_shift,
             self.y_squares + other.y_squares + both.cross * y_shift**2,

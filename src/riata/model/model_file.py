@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from riata import __version__
-from riata.data.columns.packed_names import for_json
+from riata.data.columns.packed_names import MANY, for_json
 from riata.errors import ModelFileError
 from riata.files import replacing, write_text
 from riata.model.json_pieces import Pieces
@@ -77,13 +77,19 @@ def _text_of(document: dict[str, Any]) -> Iterator[str]:
         elif key == "encoding" and value:
             others = {name: one for name, one in value.items() if name != "encoders"}
             yield f'{json.dumps(others, allow_nan=False)[:-1]}, "encoders": '
-            yield from _in_lines(value["encoders"], JSON.iterencode)  # one may have very many names
+            yield from _in_lines(value["encoders"], _of_column)
             yield "}"
         elif key == "training":
             yield json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
         else:
             yield json.dumps(value, allow_nan=False)
     yield "\n}\n"
+
+
+def _of_column(encoder: dict[str, Any]) -> Iterable[str]:
+    """What makes features of a column, in pieces where it has very many names, though these take longer."""
+    names = encoder.get("inner", encoder).get("bucket_names", ())
+    return [JSON.encode(encoder)] if len(names) < MANY else JSON.iterencode(encoder)
 
 
 def _in_lines(items: Iterable[Any], write: Callable[[Any], Iterable[str]]) -> Iterator[str]:

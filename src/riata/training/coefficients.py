@@ -33,7 +33,8 @@ class Margin(Protocol):
 def coefficients(found: Sequence[Margin], n_features: int) -> Coefficients:
     """A row for every margin: dense, or sparse where the margins are of some features only."""
     if found[0].features is None:
-        return np.vstack([by_margin(one.coef, np.size(one.intercept)) for one in found])
+        rows = [by_margin(one.coef, np.size(one.intercept)) for one in found]
+        return np.ascontiguousarray(rows[0]) if len(rows) == 1 else np.vstack(rows)
     chosen = [np.flatnonzero(one.coef) for one in found]
     ids = np.concatenate([_features_of(one).ids[on] for one, on in zip(found, chosen, strict=True)])
     values = np.concatenate([one.coef[on] for one, on in zip(found, chosen, strict=True)])
@@ -61,7 +62,10 @@ def _features_of(one: Margin) -> Features:
 
 def support_of(coef: Coefficients) -> np.ndarray:
     """The features of any margin, in order."""
-    return np.unique(coef.indices) if is_sparse(coef) else np.flatnonzero((np.atleast_2d(coef) != 0).any(axis=0))
+    if is_sparse(coef):
+        return np.unique(coef.indices)
+    rows = np.atleast_2d(coef)
+    return np.flatnonzero(rows[0] if len(rows) == 1 else (rows != 0).any(axis=0))
 
 
 def known_numbers(coef: Coefficients, n_features: int) -> np.ndarray:

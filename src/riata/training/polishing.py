@@ -69,6 +69,11 @@ def leads_of(found: Trained) -> Leads:
     return found.leads or Leads(found.support, None)
 
 
+def without_numbers(found: Trained) -> Trained:
+    """All but the numbers of every feature, of which none is needed once the candidates are known."""
+    return replace(found, coef=np.broadcast_to(0.0, found.coef.shape), scale=None, leads=None)
+
+
 def rows_of(data: Dataset, found: Trained, features: np.ndarray) -> Dataset:
     """The same rows with these features alone."""
     if data.single_pass:
@@ -193,7 +198,8 @@ def look_at_rest(
     w, b = np.zeros(n_features), float(second.intercept[0])
     w[features] = second.coef[0]
     part = first_order_part(seen.loss_function, w, b)
-    sums, moments = data.sum(lambda chunk: (part(chunk), chunk.X.moments(targets_alone(chunk.y), chunk.weight)))
+    # moments first: what is made on their way is given back before there are slopes
+    moments, sums = data.sum(lambda chunk: (chunk.X.moments(targets_alone(chunk.y), chunk.weight), part(chunk)))
     at = summarise(sums, w, b)
     penalty = spec.penalty_at(alpha, moments.scale if spec.standardize else 1.0)
     problem = Problem(data, seen.loss_function, penalty, spec.fit_intercept)

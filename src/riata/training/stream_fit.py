@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riata.data.budget import return_what_starting_took
+from riata.data.budget import return_what_loading_took
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.days import days_of_rows
@@ -41,16 +41,15 @@ def learn_stream(data: Dataset, spec: Spec, warn: Warn) -> Trained:
     learner.margins.spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     reason = StopReason.STREAM_ENDED
     with pass_progress(spec.verbose, "", spec) as progress:
-        history = StreamHistory(progress)
+        history = StreamHistory(progress, data.n_features)
         if saving is not None:
             saving.begin(learner, history)
         rows, beginning = rows_seen(data, spec), False
         try:
             for number, chunk in enumerate(rows.visit()):
-                beginning = number == 0  # the first rows load and compile code, half of which is of no use
+                beginning = number == 0
                 learn_chunk(learner, chunk, data)
-                if beginning:
-                    return_what_starting_took()
+                return_what_loading_took()
                 beginning = False
                 if history.due(learner.steps):
                     history.note(learner, learner.n_chosen(data.n_features))

@@ -7,12 +7,16 @@ from riata.training.driver import GROWTH, Record, with_progressive
 from riata.training.streams import Learner
 
 PATIENCE = 1.0  # seconds between two looks at the model for the progress bar
+LOOKED_AT = 8  # features that are looked at in less than a tenth of the time that it takes to learn a row
+MOST_FEATURES = 1 << 20  # there may be more, but what is kept of them has as many places, or few more
 
 
 class StreamHistory:
     """The records of a stream: a new one whenever there are enough more rows, and one at the end."""
 
-    def __init__(self, progress: Callable[[Record], None] | None = None) -> None:
+    def __init__(self, progress: Callable[[Record], None] | None = None, n_features: int = 0) -> None:
+        """A look at the model costs as much as there are features: the more, the fewer records."""
+        self._least_wait = min(n_features, MOST_FEATURES) / LOOKED_AT
         self._started = self._looked = time.perf_counter()
         self._progress = progress
         self.records: list[Record] = []
@@ -27,9 +31,14 @@ class StreamHistory:
         self.records, self._started = records, self._started - seconds
 
     def due(self, steps: int) -> bool:
-        """Whether it is time to look at the model, which costs as much as it has features."""
+        """Whether it is time to look at the model."""
         shown = self._progress is not None and time.perf_counter() - self._looked > PATIENCE
-        return shown or steps >= GROWTH * self._before
+        return shown or self._are_more(steps)
+
+    def _are_more(self, steps: int) -> bool:
+        """Whether there are so many more rows that a record is due."""
+        wait = max((GROWTH - 1.0) * self._before, self._least_wait)
+        return not self.records or steps >= self._before + wait
 
     @property
     def _before(self) -> int:
@@ -46,5 +55,5 @@ class StreamHistory:
             self._progress(record)
         if last and self._before == steps and self.records:
             self.records[-1] = record
-        elif last or steps >= GROWTH * self._before:
+        elif last or self._are_more(steps):
             self.records.append(record)

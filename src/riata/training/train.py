@@ -5,6 +5,7 @@ The one function that estimators and the command line both call.
 
 from dataclasses import replace
 
+from riata.data.budget import return_what_loading_took
 from riata.data.dataset import Dataset
 from riata.errors import ModelWarning, OptionError
 from riata.machine import return_freed_memory
@@ -24,6 +25,7 @@ from riata.training.polishing import (
     second_fit,
     unit_of,
     widened,
+    without_numbers,
 )
 from riata.training.several_targets import check_targets
 from riata.training.spec import Spec
@@ -94,11 +96,13 @@ def _polished(data: Dataset, spec: Spec, warn: Warn) -> Trained:
     if not len(leads.features) or (found.classes is not None and len(found.classes) > 2):
         warn(ModelWarning("nothing was polished: the online pass found no feature, or more than two classes"))
         return replace(found, spec=spec)
+    found = without_numbers(found)
     some = rows_of(data, found, leads.features)
     second = train(some, second_fit(spec, leads), warn=warn)
     exact = second.spec if second.spec.memory is not None else replace(second.spec, memory=some.memory)
     unit = unit_of(some, second, exact)
     del some  # of which much may be in memory
     return_freed_memory()
+    return_what_loading_took()
     looked = look_at_rest(lambda: all_rows(data, found), unit, second, exact, leads.features, found.n_features)
     return widened(second, found, leads.features, spec, looked)

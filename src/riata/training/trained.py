@@ -1,14 +1,16 @@
 """What training leaves behind: the model, how it came about and what it cost. It holds no data, so it can be kept."""
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from riata.data.columns.kept_names import KeptNames
+from riata.data.columns.names import Names
 from riata.data.columns.packed_names import MANY
+from riata.data.columns.strings import NAMED_AT_ONCE
 from riata.data.encoding import Encoding
 from riata.data.offset import Offset
 from riata.data.opening.profile import Profile
@@ -194,11 +196,17 @@ class Trained:
         >>> trained.names_of(trained.support)
         ['x4', 'x7']
         """
-        return list(map(self._name_of, features.tolist()))
+        names, numbers = self.feature_names, features.tolist()
+        if isinstance(names, Names):
+            usual = names.at_all(features)
+        else:
+            usual = [f"x{j}" if names is None else str(names[j]) for j in numbers]
+        return [self.known.get(j, (None,))[0] or name for j, name in zip(numbers, usual, strict=True)]
 
-    def _name_of(self, j: int) -> str:
-        names = self.feature_names
-        return self.known.get(j, (None,))[0] or (f"x{j}" if names is None else str(names[j]))
+    def _names_in_blocks(self, features: np.ndarray) -> Iterator[str]:
+        """The names of very many features, of which few are strings of Python at a time."""
+        for start in range(0, len(features), NAMED_AT_ONCE):
+            yield from self.names_of(features[start : start + NAMED_AT_ONCE])
 
     @property
     def all_names(self) -> list[str]:
@@ -235,10 +243,11 @@ class Trained:
         """
         chosen, spec = self.support, self.spec
         many = len(chosen) >= MANY  # of which objects of Python would take more memory than the fit
-        names = KeptNames(map(self._name_of, chosen.tolist())) if many else self.names_of(chosen)
+        names = KeptNames(self._names_in_blocks(chosen)) if many else self.names_of(chosen)
         encoding = self.encoding
         if encoding is not None and spec.normalize is None:  # the norm of a row needs every column
-            encoding = encoding.of_features(names)
+            listed = not encoding.hashed and encoding.n_features == self.n_features
+            encoding = encoding.of_places(chosen) if listed else encoding.of_features(names)
         loss = spec.loss_function
         formula = f"mean {loss.name} loss, learnt from a stream by {self.solver}"
         return Model(

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from riata.kernels.side_by_side import count_nonzeros, fill_rows
+from riata.matrices.csr_parts import CsrParts
 from riata.scipy_later import is_sparse
 from riata.scipy_later import sparse as sp
 
@@ -20,32 +21,40 @@ class Codes(NamedTuple):
 
 
 WORTH_COMPILING = 100_000  # entries: for fewer, importing numba takes longer than SciPy does
-Part = Any  # numbers in a dense array, CSR rows, or Codes
+Part = Any  # numbers in a dense array, CSR rows (of SciPy, or their parts), or Codes
 
 
 def dense(part: Part, dtype: npt.DTypeLike) -> np.ndarray:
     """A part as a dense array."""
     if isinstance(part, Codes):
         part = one_hot(part.codes, part.width, dtype)
+    part = part.matrix() if isinstance(part, CsrParts) else part
     array: np.ndarray = part.toarray() if is_sparse(part) else part
     return array
 
 
-def sparse(parts: Sequence[Part], dtype: npt.DTypeLike) -> "sp.csr_array":
+def sparse(parts: Sequence[Part], dtype: npt.DTypeLike) -> "sp.csr_array | CsrParts":
     """Parts side by side in CSR form: runs of numbers and codes in one sweep, other sparse rows as they are."""
     n_rows = len(parts[0].codes) if isinstance(parts[0], Codes) else parts[0].shape[0]
     if n_rows * len(parts) < WORTH_COMPILING:
         parts = [one_hot(part.codes, part.width, dtype) if isinstance(part, Codes) else part for part in parts]
     blocks = []
-    for as_it_is, run in groupby(parts, key=is_sparse):
+    for as_it_is, run in groupby(parts, key=_are_sparse_rows):
         if as_it_is:
             blocks += list(run)
         else:
             blocks.append(_numbers_and_codes(list(run), dtype))
-    return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks, format="csr"))
+    if len(blocks) == 1:
+        return blocks[0]
+    blocks = [block.matrix() if isinstance(block, CsrParts) else block for block in blocks]
+    return sp.csr_array(sp.hstack(blocks, format="csr"))
 
 
-def _numbers_and_codes(parts: list[Part], dtype: npt.DTypeLike) -> "sp.csr_array":
+def _are_sparse_rows(part: Part) -> bool:
+    return isinstance(part, CsrParts) or is_sparse(part)
+
+
+def _numbers_and_codes(parts: list[Part], dtype: npt.DTypeLike) -> "sp.csr_array | CsrParts":
     n_rows = len(parts[0].codes if isinstance(parts[0], Codes) else parts[0])
     if not any(isinstance(part, Codes) for part in parts):
         return sp.csr_array(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1))
@@ -72,9 +81,7 @@ def _numbers_and_codes(parts: list[Part], dtype: npt.DTypeLike) -> "sp.csr_array
     count_nonzeros(numbers, codes, indptr)
     indices, data = np.empty(indptr[-1] + 1, np.int32), np.empty(indptr[-1] + 1, dtype)
     fill_rows(numbers, codes, np.array(is_number), np.array(columns), np.array(starts), indices, data)
-    X = sp.csr_array((data[:-1], indices[:-1], indptr), shape=(n_rows, width))
-    X.has_canonical_format = True  # parts follow one another
-    return X
+    return CsrParts(data[:-1], indices[:-1], indptr, (n_rows, width), canonical=True)  # parts follow one another
 
 
 def one_hot(codes: np.ndarray, width: int, dtype: npt.DTypeLike) -> "sp.csr_array":

@@ -42,6 +42,7 @@ class Entries(NamedTuple):
     values: np.ndarray
     name_at: Callable[[int], str]  # the name of the feature of an entry
     repeats: bool = False  # whether a row may have a feature twice
+    of_levels: bool = False  # whether every row has one entry, which is a one
 
 
 class Encoder(ABC):
@@ -103,6 +104,11 @@ class Encoder(ABC):
     def narrowed(self, names: Collection[str]) -> "Encoder":
         """An encoder that makes these of its features as it does, and of the others perhaps only some."""
         return self
+
+    def narrowed_to(self, places: np.ndarray) -> "Encoder":
+        """The same of features that are told by their places among its own, in order."""
+        names = self.names
+        return self.narrowed(names.at_all(places) if isinstance(names, Names) else [names[i] for i in places.tolist()])
 
     def fault(self) -> str | None:
         """What is wrong with an encoder from a file, beyond the types of its fields, as the end of a sentence."""

@@ -71,6 +71,9 @@ class Cross(Encoder):
         own = f"{self.column}="
         return replace(self, inner=self.inner.narrowed({*names, *(own + name for name in names)}))
 
+    def narrowed_to(self, places: np.ndarray) -> "Cross":
+        return replace(self, inner=self.inner.narrowed_to(places))
+
     @property
     def width(self) -> int:
         return self.inner.width
@@ -104,7 +107,8 @@ class Cross(Encoder):
         def name_at(row: int) -> str:
             return str(levels.strings(np.array([row]))[0])
 
-        return Entries(np.arange(len(numbers) + 1), numbers, np.ones(len(numbers), dtype), name_at)
+        ones = np.broadcast_to(np.ones(1, dtype), len(numbers))
+        return Entries(np.arange(len(numbers) + 1), numbers, ones, name_at, of_levels=True)
 
     def _combined(self, columns: Sequence[pa.Array]) -> CombinedLevels:
         return CombinedLevels(crossed_columns(self.crossed, columns), self.crossed, self.numeric)
@@ -140,7 +144,12 @@ class CrossNames(Names):
         return len(self._names)
 
     def at(self, i: int) -> str:
-        name = self._names.at(i)
+        return self._shown(self._names.at(i))
+
+    def at_all(self, places: np.ndarray) -> list[str]:
+        return list(map(self._shown, self._names.at_all(places)))
+
+    def _shown(self, name: str) -> str:
         level = name.removeprefix(self._own)
         return level if level.startswith(self._first) else name
 

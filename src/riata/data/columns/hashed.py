@@ -24,12 +24,13 @@ from riata.data.columns.strings import as_numbers, hashes_of, numbers_of
 from riata.data.columns.texts import ngrams_fault
 from riata.data.columns.words import WordRules
 from riata.kernels.text_hashing import joined_hashes
+from riata.matrices.csr_parts import CsrParts
 from riata.scipy_later import sparse as sp
 
 SPACE = 1 << 62  # how many numbers there are for features
 
 
-def side_by_side(parts: Sequence[Entries]) -> "tuple[sp.csr_array, Callable[[np.ndarray], dict[int, str]]]":
+def side_by_side(parts: Sequence[Entries]) -> "tuple[sp.csr_array | CsrParts, Callable[[np.ndarray], dict[int, str]]]":
     """One matrix of the features of several encoders, and a function from numbers of its features to names."""
     X = _sorted(parts) if any(part.repeats for part in parts) else _in_order(parts)
 
@@ -49,19 +50,26 @@ def side_by_side(parts: Sequence[Entries]) -> "tuple[sp.csr_array, Callable[[np.
     return X, names
 
 
-def _in_order(parts: Sequence[Entries]) -> "sp.csr_array":
+def _in_order(parts: Sequence[Entries]) -> CsrParts:
     """The features of every row in the order of the parts: nothing is sorted."""
-    counts = [np.diff(part.indptr) for part in parts]
-    indptr = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))])
+    lengths = np.full(len(parts[0].indptr) - 1, sum(part.of_levels for part in parts))
+    for part in parts:
+        if not part.of_levels:
+            lengths += np.diff(part.indptr)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
     numbers = np.empty(indptr[-1], dtype=np.int64)
-    values = np.empty(indptr[-1], dtype=np.result_type(*(part.values for part in parts)))
+    values = np.ones(indptr[-1], dtype=np.result_type(*(part.values for part in parts)))
     begin = indptr[:-1].copy()
-    for part, count in zip(parts, counts, strict=True):
-        one_each = len(part.numbers) == len(count) and (count == 1).all()
-        at = begin if one_each else np.repeat(begin - part.indptr[:-1], count) + np.arange(len(part.numbers))
+    for part in parts:
+        if part.of_levels:
+            numbers[begin] = part.numbers
+            begin += 1
+            continue
+        count = np.diff(part.indptr)
+        at = np.repeat(begin - part.indptr[:-1], count) + np.arange(len(part.numbers))
         numbers[at], values[at] = part.numbers, part.values
         begin += count
-    return sp.csr_array((values, numbers, indptr), shape=(len(indptr) - 1, SPACE))
+    return CsrParts(values, numbers, indptr, (len(indptr) - 1, SPACE))
 
 
 def _sorted(parts: Sequence[Entries]) -> "sp.csr_array":
@@ -86,8 +94,8 @@ class Unbounded(Encoder):
         return SPACE
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
-        X: sp.csr_array = side_by_side([self.entries(columns, dtype)])[0]
-        return X
+        X = side_by_side([self.entries(columns, dtype)])[0]
+        return X.matrix() if isinstance(X, CsrParts) else X
 
     @abstractmethod
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries: ...
@@ -118,7 +126,8 @@ class Levels(Unbounded):
             place = row if places is None else places[row]
             return prefix + (str(strings[place]) if place >= 0 else MISSING)
 
-        return Entries(np.arange(len(numbers) + 1), numbers, np.ones(len(numbers), dtype), name_at)
+        ones = np.broadcast_to(np.ones(1, dtype), len(numbers))
+        return Entries(np.arange(len(numbers) + 1), numbers, ones, name_at, of_levels=True)
 
     @property
     def prefix(self) -> str:

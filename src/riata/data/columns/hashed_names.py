@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+import numpy as np
+
 from riata.data.columns.column import Encoder
 from riata.data.columns.names import named_alone
 from riata.data.columns.packed_names import MANY, compact_names, plain_names
@@ -40,7 +42,11 @@ class HashedNames(Encoder):
     def narrowed(self, names: Collection[str]) -> Self:
         if len(names) >= MANY and isinstance(self.bucket_names, NamedBuckets):
             return replace(self, bucket_names=self.bucket_names.among(names, self.prefix))
-        return replace(self, bucket_names=named_alone(self.bucket_names, self._names, names))
+        places = {place for name in names if (place := self._names.find(name)) is not None}
+        return self.narrowed_to(np.array(sorted(places), dtype=np.int64))
+
+    def narrowed_to(self, places: np.ndarray) -> Self:
+        return replace(self, bucket_names=named_alone(self.bucket_names, places[places < 1 << self.bits]))
 
     def fault(self) -> str | None:
         return bits_fault(self.bits)

@@ -34,6 +34,7 @@ from riata.data.columns.strings import (
 from riata.data.formats.source import Source
 from riata.data.whole_numbers import SparseRanges
 from riata.kernels.text_hashing import look_up, make_table, rows_of_buckets
+from riata.matrices.csr_parts import CsrParts
 from riata.scipy_later import sparse as sp
 
 HASHED = pa.struct([("value", pa.float64()), ("hash", pa.uint64())])  # what names map to where they are hashed already
@@ -136,6 +137,10 @@ class HashedMap(OfMap, HashedNames):
         return Buckets(self.stem, self.bits, self.bucket_names)
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+        X = self.part(columns, dtype)
+        return X.matrix() if isinstance(X, CsrParts) else X
+
+    def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "sp.csr_array | CsrParts":
         found = named_values(columns[0], self.column)
         hashes = found.hashes
         if isinstance(self.bucket_names, GrowingNames):
@@ -145,9 +150,7 @@ class HashedMap(OfMap, HashedNames):
         ends, features = np.empty(len(found.indptr), np.int32), np.empty(len(hashes), np.int32)
         sums = np.empty(len(hashes), dtype)
         n = rows_of_buckets(hashes, found.values, found.indptr, 64 - self.bits, ends, features, sums)
-        X = sp.csr_array((sums[:n], features[:n], ends), shape=(len(ends) - 1, 2**self.bits))
-        X.has_canonical_format = True
-        return X
+        return CsrParts(sums[:n], features[:n], ends, (len(ends) - 1, 2**self.bits), canonical=True)
 
 
 @dataclass(frozen=True)

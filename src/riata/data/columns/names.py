@@ -2,10 +2,12 @@
 
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import overload
+
+import numpy as np
 
 
 class Names(Sequence[str]):
@@ -18,6 +20,10 @@ class Names(Sequence[str]):
     @abstractmethod
     def at(self, i: int) -> str:
         """The name at a position from 0 on."""
+
+    def at_all(self, places: np.ndarray) -> list[str]:
+        """The names at some positions."""
+        return [self.at(i) for i in places.tolist()]
 
     @overload
     def __getitem__(self, i: int) -> str: ...
@@ -89,6 +95,10 @@ class Buckets(Names):
     def at(self, i: int) -> str:
         return self._prefix + self._named.get(str(i), f"#{i}")
 
+    def at_all(self, places: np.ndarray) -> list[str]:
+        names = names_in(self._named, places)
+        return [self._prefix + (name or f"#{i}") for i, name in zip(places.tolist(), names, strict=True)]
+
     @cached_property
     def _places(self) -> dict[str, int]:
         return {name: int(bucket) for bucket, name in self._named.items()}
@@ -119,6 +129,15 @@ class Joined(Names):
         part = bisect_right(self._starts, i) - 1
         return self._parts[part].at(i - self._starts[part])
 
+    def at_all(self, places: np.ndarray) -> list[str]:
+        names = np.empty(len(places), dtype=object)
+        for part, start in zip(self._parts, self._starts, strict=False):
+            own = np.flatnonzero((places >= start) & (places < start + len(part)))
+            if len(own):
+                names[own] = part.at_all(places[own] - start)
+        found: list[str] = names.tolist()
+        return found
+
     def find(self, name: str) -> int | None:
         for part, start in zip(reversed(self._parts), reversed(self._starts[:-1]), strict=True):
             if (place := part.find(name)) is not None:
@@ -126,8 +145,15 @@ class Joined(Names):
         return None
 
 
-def named_alone(of_buckets: Mapping[str, str], all_names: Names, names: Collection[str]) -> dict[str, str]:
-    """The names of buckets (by their numbers) that are among `names`."""
-    places = (str(place) for name in names if (place := all_names.find(name)) is not None)
-    named = ((bucket, of_buckets.get(bucket)) for bucket in sorted(places, key=int))
-    return {bucket: name for bucket, name in named if name is not None}
+def names_in(of_buckets: Mapping[str, str], buckets: np.ndarray) -> Sequence[str | None]:
+    """The names of some buckets; None for those without one."""
+    all_at_once = getattr(of_buckets, "names_of", None)  # where to look each of them up takes long
+    found: Sequence[str | None]
+    found = [of_buckets.get(str(i)) for i in buckets.tolist()] if all_at_once is None else all_at_once(buckets)
+    return found
+
+
+def named_alone(of_buckets: Mapping[str, str], buckets: np.ndarray) -> dict[str, str]:
+    """Those of these buckets that have a name, by their numbers."""
+    names = zip(buckets.tolist(), names_in(of_buckets, buckets), strict=True)
+    return {str(bucket): name for bucket, name in names if name is not None}

@@ -34,10 +34,12 @@ class NumbersTogether:
     def entries(self, batch: pa.RecordBatch, dtype: npt.DTypeLike) -> Entries:
         """Their features of the rows of a batch, those of each row in the order of the columns."""
         block = np.concatenate([one.encode([batch.column(one.column)], dtype) for one in self._encoders], axis=1)
-        rows, columns = np.nonzero(block)
-        ends = np.cumsum(np.count_nonzero(block, axis=1))
-        indptr = np.concatenate([[0], ends])
-        return Entries(indptr, self._numbers[columns], block[rows, columns], lambda at: self._names[columns[at]])
+        n_rows, width = block.shape
+        entries = np.flatnonzero(block)  # and what follows of them, in less time than NumPy takes row by row
+        rows = entries // width
+        columns = entries - rows * width
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))])
+        return Entries(indptr, self._numbers[columns], block.ravel()[entries], lambda at: self._names[columns[at]])
 
 
 class AnyColumns:

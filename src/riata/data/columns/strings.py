@@ -103,9 +103,6 @@ class BucketNames:
         self._hashes = np.zeros((1 << bits, 2), dtype=np.uint64)  # of the first two
         self._kept: list[tuple[np.ndarray, np.ndarray, pa.Array]] = []  # (bucket, place: 0 or 1, string)
         self.version = 0  # changes with the names
-        self._order_version = -1  # of the names when their buckets were put in order
-        self._order = self._in_order = np.zeros(0, np.int32)
-        self._starts = np.zeros(1, np.int64)
 
     def add(self, hashes: np.ndarray, strings_at: StringsAt) -> None:
         """Take in strings, in the order in which they were seen, with their hashes."""
@@ -126,25 +123,22 @@ class BucketNames:
         self._seen[later._seen == 3] = 3
         self.version += 1
 
-    def name_of(self, bucket: int) -> str | None:
-        """The name of one bucket, without those of the others; None where it has none."""
-        if self._order_version != self.version:  # of millions of names: sorted once
-            kept = [buckets for buckets, *_ in self._kept]
-            self._starts = np.cumsum([0, *map(len, kept)])
-            together = np.concatenate([np.zeros(0, np.int32), *kept])
-            keys = together.astype(np.uint16) if self.bits <= 16 else together  # which NumPy sorts in linear time
-            self._order = np.argsort(keys, kind="stable").astype(np.int32)
-            self._in_order, self._order_version = together[self._order], self.version
-        ends = np.array([bucket, bucket + 1], np.int32)  # of another type, all buckets would be cast to it
-        first, last = np.searchsorted(self._in_order, ends)
-        found = {}
-        for at in self._order[first:last].tolist():
-            part = int(np.searchsorted(self._starts, at, side="right")) - 1
-            _, places, strings = self._kept[part]
-            row = at - int(self._starts[part])
-            found[int(places[row])] = strings[row].as_py()
-        more = ["..."] if found and self._seen[bucket] == 3 else []
-        return "|".join([*(found[place] for place in sorted(found)), *more]) if found else None
+    def names_of(self, buckets: np.ndarray) -> list[str | None]:
+        """The names of some buckets; None for those that have none. Strings of the others are not looked at."""
+        wanted = np.zeros(1 << self.bits, dtype=bool)
+        wanted[buckets] = True
+        found: dict[tuple[int, int], str] = {}
+        for its, places, strings in self._kept:
+            rows = np.flatnonzero(wanted[its])
+            keys = zip(its[rows].tolist(), places[rows].tolist(), strict=True)
+            found |= dict(zip(keys, strings.take(arrow_of(rows)).to_pylist(), strict=True))
+        return [self._joined(bucket, found) for bucket in buckets.tolist()]
+
+    def _joined(self, bucket: int, found: Mapping[tuple[int, int], str]) -> str | None:
+        """The name of a bucket, of the strings found at its two places."""
+        strings = [found[key] for key in ((bucket, 0), (bucket, 1)) if key in found]
+        more = ["..."] if self._seen[bucket] == 3 else []
+        return "|".join([*strings, *more]) if strings else None
 
     def named(self) -> "NamedBuckets":
         """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
@@ -215,6 +209,15 @@ class NamedBuckets(Mapping[str, str]):
             raise KeyError(bucket)
         return str(self.names[place].as_py())
 
+    def names_of(self, buckets: np.ndarray) -> list[str | None]:
+        """The names of some buckets; None for those that have none."""
+        if not len(self.buckets):
+            return [None] * len(buckets)
+        places = np.minimum(self.buckets.searchsorted(buckets), len(self.buckets) - 1)
+        names: list[str | None]
+        names = self.names.take(arrow_of(places, null=self.buckets[places] != buckets)).to_pylist()
+        return names
+
     def __iter__(self) -> Iterator[str]:
         return (str(bucket) for bucket in self.buckets)
 
@@ -277,8 +280,12 @@ class GrowingNames(Mapping[str, str]):
         """The bucket of a name, among 2^bits."""
         return bucket_named(self, name, bits)
 
+    def names_of(self, buckets: np.ndarray) -> list[str | None]:
+        """The names of some buckets; None for those that have none."""
+        return self._buckets.names_of(buckets)
+
     def __getitem__(self, bucket: str) -> str:
-        name = self._buckets.name_of(int(bucket))
+        (name,) = self._buckets.names_of(np.array([int(bucket)]))
         if name is None:
             raise KeyError(bucket)
         return name

@@ -33,3 +33,4 @@ class DecodedBatches:
         self.complete = False
         while self._batches:
             yield self._batches.popleft().select(list(columns))
+            pa.default_memory_pool().release_unused()  # Arrow would keep them for a moment, and others grow meanwhile

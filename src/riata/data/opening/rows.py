@@ -13,6 +13,7 @@ from riata.data.budget import (
     chunk_bytes,
     in_memory_bytes,
     in_words,
+    return_what_loading_took,
 )
 from riata.data.column_names import listed
 from riata.data.dataset import Dataset
@@ -229,7 +230,10 @@ def _read_here(ready: ReadyRows, notes: list[str]) -> Dataset:
     if marks := ready.options.marks:
         data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, marks, data.n_rows))
     fits = 0 < data.n_bytes <= room and not profile.encoding.hashed
-    return data.load(decoded) if fits else data
+    if not fits:
+        return data
+    return_what_loading_took()
+    return data.load(decoded)
 
 
 def _profile(ready: ReadyRows, decoded: DecodedBatches) -> Profile:

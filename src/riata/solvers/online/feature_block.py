@@ -7,6 +7,7 @@ import numpy as np
 from riata.kernels.online import HOLD_SQUARE, LANES, SHIFT, SQUARES, SUMS, WIDTH
 from riata.solvers.stochastic.method import MethodMemory
 
+AT_ONCE = 1 << 12  # features whose deviations are found at a time: what is made on the way stays in the cache
 PARTS: dict[str, Any] = {
     "z": slice(LANES), "hold_square": HOLD_SQUARE, "sums": SUMS, "squares": SQUARES, "shift": SHIFT,
 }  # fmt: skip
@@ -26,7 +27,9 @@ def of_features(memory: MethodMemory, name: str) -> np.ndarray:
 
 def deviations_of(block: np.ndarray, memory: MethodMemory) -> np.ndarray:
     """The deviations of the features whose numbers are in a block."""
-    total = max(memory["total"][0], 1e-300)
-    mean, square = (block[:, PARTS[name]] / total for name in ("sums", "squares"))
-    deviations: np.ndarray = np.sqrt(np.maximum(square - mean**2, 0.0))
+    total, deviations = max(memory["total"][0], 1e-300), np.empty(len(block))
+    for start in range(0, len(block), AT_ONCE):
+        some = slice(start, start + AT_ONCE)
+        mean, square = (block[some, PARTS[name]] / total for name in ("sums", "squares"))
+        np.sqrt(np.maximum(square - mean**2, 0.0), out=deviations[some])
     return deviations

@@ -138,7 +138,7 @@ class Online(Method):
     def rows(self, X: Matrix, scale: np.ndarray | float) -> Rows:
         """Sparse rows that are not scaled go without a scale for each of millions of features."""
         if X.sparse and np.ndim(scale) == 0 and scale == 1.0:
-            entries = X.as_csr()
+            entries = X.csr_parts()
             return CsrRows(entries.indptr, entries.indices, entries.data, NO_SCALES)
         return super().rows(X, scale)
 

@@ -96,7 +96,7 @@ class Sketch(Online):
 
     def rows(self, X: Matrix, scale: np.ndarray | float) -> CsrRows:
         """Sparse rows with the numbers of their features, of dense rows too."""
-        entries = X.as_csr()
+        entries = X.csr_parts()
         return CsrRows(entries.indptr, entries.indices, entries.data, np.empty(0))
 
     def memory(self, n_features: int) -> MethodMemory:

@@ -59,7 +59,9 @@ class Stream:
         """The current model: computing it takes time proportional to the number of features."""
         method = self.stepper.method
         w, b = method.model(self.state)
-        return Learnt(w / self.stepper.scale, b, method.features(self.state))
+        scale = self.stepper.scale
+        w = w if np.ndim(scale) == 0 and scale == 1.0 else w / scale
+        return Learnt(w, b, method.features(self.state))
 
     def calibrated(self, log_odds: float | None) -> "Learnt":
         """The current model, with the noise of its intercept taken out where the log odds of all rows are known."""
