@@ -67,24 +67,25 @@ def _each(code, y, z, out):
         out[1, i] = compiled.derivative(code, y[i], z[i])
         out[2, i] = compiled.second_derivative(code, y[i], z[i])
         out[3, i], out[4, i] = compiled.value_and_derivative(code, y[i], z[i])
+        out[5, i], out[6, i], out[7, i] = compiled.value_and_both_derivatives(code, y[i], z[i])
 
 
 @pytest.mark.parametrize("case", COMPILED, indirect=True)
 def test_the_compiled_twin_is_the_same(case):
     loss, y, _ = case
     for z in (Z, 50.0 * Z):
-        out = np.empty((5, len(y)))
+        out = np.empty((8, len(y)))
         _each(compiled.code_of(loss), y, z, out)
         curvature = np.zeros(len(y)) if loss.kinked else loss.second_derivative(y, z)
         expected = [loss.value(y, z), loss.derivative(y, z), curvature]
         rounding = 1e-15 if loss.half_deviance and not loss.labels else 1e-300  # of a difference of larger numbers
-        assert_allclose(out, [*expected, *expected[:2]], rtol=1e-12, atol=rounding)
+        assert_allclose(out, [*expected, *expected[:2], *expected], rtol=1e-12, atol=rounding)
 
 
 @pytest.mark.parametrize("case", COMPILED, indirect=True)
 def test_margins_that_overflow_stay_finite(case):
     loss, y, _ = case
-    out = np.empty((5, len(y)))
+    out = np.empty((8, len(y)))
     _each(compiled.code_of(loss), y, np.full(len(y), 1e4), out)
     assert np.isfinite(out).all()
 

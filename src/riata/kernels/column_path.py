@@ -23,17 +23,18 @@ from riata.kernels.coordinate import (
     sums_along_column,
     sweeps_along_columns,
 )
-from riata.kernels.losses import Coded, second_derivative, value_and_derivative
+from riata.kernels.losses import Coded, value_and_both_derivatives
 from riata.kernels.quadratic import best_value, violation
-from riata.kernels.row_terms import loss_along
 from riata.kernels.rows import FAST, Rows, parts
 from riata.kernels.strengths import Strengths
 
 FIRST = 2  # models that are given, and lead to the others
 FURTHEST = 10.0  # as in `solvers.convex.row_curvature`
-STEPS = 50  # of Newton's method for one model
+STEPS = 100  # of Newton's method for one model
 LAST_SWEEP = 0.003  # of what all have gained: after a sweep that gains no more, a quadratic is near its minimum
 WORTH = 0.1  # of what an entry gains on average in a sweep: columns that gain less wait for the next step
+AMONG_ACTIVE = 2.0  # times all entries: after so much work along active columns the others are looked at, too
+HALF = 0.5  # of the least gap: from there the same work again may be worth it
 KEPT_PRODUCTS = 3  # steps, for which the products of few columns are kept
 SWEEPS_OVER_PRODUCTS, NO_GAIN = 100, 1e-12  # at most; and a share of all gains
 INNER, TIGHTER = 0.5, 0.2  # of the gap that is asked for, over the active features; and where that was not enough
@@ -98,11 +99,11 @@ class Models(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How good models are to be, how many entries may be visited for one, and after how many to end."""
+    """How good models are to be, how many entries may be visited until a gap is halved, and after how many to end."""
 
     gap: float
     no_effect: float  # of the largest effect of a coefficient: less leaves no trace in the gap
-    of_one: float
+    between: float
     work: float
     joining: int  # columns that may become active at a time, however few are in the model
 
@@ -123,45 +124,48 @@ def follow_alphas_along_columns(
 
     The strengths are those of a share of 1; every l1 is above 0.
     """
-    d, v, z = place.v.shape[0], place.v, rows.z
+    d, v = place.v.shape[0], place.v
     l1, l2, lower, upper = place.quadratic.l1, place.quadratic.l2, place.quadratic.lower, place.quadratic.upper
     b, worked = models.intercepts[FIRST - 1], 0.0
     for j in range(d):
         v[j] = models.coefs[FIRST - 1, j]
-    _margins(columns, v, b, z)
-    _look_at_rows(loss, terms, rows)
+    _margins(columns, v, b, rows)
+    _look_at_rows(loss, terms, rows, 0.0)
     _balance(terms, rows)
-    _make_all_slopes(columns, rows, place)
+    all_entries = _make_all_slopes(columns, rows, place)
     for i in range(FIRST, models.shares.shape[0]):
         share = models.shares[i]
         for j in range(d):
             l1[j], l2[j] = share * strengths.l1[j], share * strengths.l2[j]
         b = _ahead(models, i, lower, upper, v)
-        _margins(columns, v, b, z)
+        _margins(columns, v, b, rows)
+        _look_at_rows(loss, terms, rows, 0.0)
         least = max(2.0 - models.shares[i - 1] / share, KEPT)
         n_active, entries_active, outside = _activate(place, least, limits.joining)
-        before, inner, done, n_multiplied = worked, INNER * limits.gap, False, 0
+        looked, least_gap, last = worked, math.inf, worked + limits.between
+        inner, done, n_multiplied = INNER * limits.gap, False, 0
         for step in range(STEPS):
             worked += 3.0 * entries_active
-            _look_at_rows(loss, terms, rows)
             constant, excess = _look_along_columns(columns, terms, n_active, rows, place)
             F = rows.totals[0] + _penalty(n_active, place, v)
             settled = excess * F <= inner
-            if settled or excess <= OUTSIDE * outside:
-                rise = _balance(terms, rows)
+            if settled or excess <= OUTSIDE * outside or worked - looked > AMONG_ACTIVE * all_entries:
+                looked, rise = worked, _balance(terms, rows)
                 worked += _make_slopes(columns, terms.weight, rows, place)
                 gap = _gap(place, F, rise) + SUM_ROUNDING * (abs(rows.totals[3]) + abs(rows.totals[5]))
                 if gap <= limits.gap:
                     done = True
                     models.losses[i], models.gaps[i] = rows.totals[0], gap
                     break
+                if gap < HALF * least_gap or outside > 0.0:
+                    least_gap, last = min(gap, least_gap), worked + limits.between
                 known = n_active
                 n_active, entries_active, outside = _activate(place, 1.0, limits.joining)
                 if settled and n_active <= known:
                     inner *= TIGHTER
                 constant, excess = _look_along_columns(columns, terms, n_active, rows, place)
                 n_multiplied = 0  # others may be active now
-            if worked - before > limits.of_one:
+            if worked > last:
                 break
             for k in range(n_active):
                 place.far[place.active[k]] = v[place.active[k]]
@@ -180,7 +184,8 @@ def follow_alphas_along_columns(
             if taken == 0.0:
                 break
             b += taken * (constant + change)
-            _drop_rounding(columns, n_active, limits.no_effect, rows, place)
+            if _drop_rounding(columns, n_active, limits.no_effect, rows, place):
+                _look_at_rows(loss, terms, rows, 0.0)
         models.intercepts[i] = b
         for j in range(d):
             models.coefs[i, j] = v[j]
@@ -207,25 +212,26 @@ def _ahead(models: Models, i: int, lower: np.ndarray, upper: np.ndarray, v: np.n
 
 
 @compiled(nogil=True)
-def _margins(columns: Rows, v: np.ndarray, b: float, z: np.ndarray) -> None:
-    for i in range(z.shape[0]):
-        z[i] = b
-    add_columns(columns, v, z)
+def _margins(columns: Rows, v: np.ndarray, b: float, rows: OfRows) -> None:
+    for i in range(rows.z.shape[0]):
+        rows.z[i], rows.step[i] = b, 0.0
+    add_columns(columns, v, rows.z)
 
 
 @compiled(nogil=True, fastmath=FAST)
-def _look_at_rows(loss: Coded, terms: Terms, rows: OfRows) -> None:
-    """Weighted slopes and curvatures of all rows, and their totals."""
+def _look_at_rows(loss: Coded, terms: Terms, rows: OfRows, share: float) -> None:
+    """Weighted slopes and curvatures of all rows after this share of the step, and their totals."""
     y, weight, least, _ = terms
-    z, u, D, totals = rows.z, rows.u, rows.D, rows.totals
+    u, D, totals = rows.u, rows.D, rows.totals
     cost_of_all = curvatures = up = rise_up = down = rise_down = 0.0
-    for i in range(z.shape[0]):
-        cost, slope = value_and_derivative(loss, y[i], z[i])
-        curvature = max(second_derivative(loss, y[i], z[i]), least)
+    for i in range(u.shape[0]):
+        z = rows.z[i] + share * rows.step[i]
+        cost, slope, curvature = value_and_both_derivatives(loss, y[i], z)
+        curvature = max(curvature, least)
         if cost > 0.0:  # no row goes much further than to where its loss is gone
             curvature = max(curvature, slope * slope / (2.0 * cost * FURTHEST))
         s = weight[i]
-        conjugate = s * (slope * z[i] - cost)
+        conjugate = s * (slope * z - cost)
         u[i], D[i] = s * slope, s * curvature
         cost_of_all += s * cost
         curvatures += s * curvature
@@ -439,7 +445,7 @@ def _penalty(n_active: int, place: OfColumns, v: np.ndarray) -> float:
 def _move(
     columns: Rows, loss: Coded, terms: Terms, n_active: int, rows: OfRows, place: OfColumns, constant: float, F: float
 ) -> float:
-    """Go to the far coefficients, or part of the way, if that lowers F: the share."""
+    """Go to the far coefficients, or part of the way, if that lowers F: the share. There rows are looked at."""
     z, step, v, far, active = rows.z, rows.step, place.v, place.far, place.active
     starts, features, values = parts(columns)
     for i in range(z.shape[0]):
@@ -457,7 +463,8 @@ def _move(
         for k in range(n_active):
             j = active[k]
             far[j] = far[j] if share == 1.0 else v[j] + 0.5 * (far[j] - v[j])
-        F_new = loss_along(loss, terms.y, terms.weight, z, step, share) + _penalty(n_active, place, far)
+        _look_at_rows(loss, terms, rows, share)
+        F_new = rows.totals[0] + _penalty(n_active, place, far)
         if F - F_new >= SUFFICIENT * share * promised - rounding:
             for i in range(z.shape[0]):
                 z[i] += share * step[i]
@@ -469,9 +476,10 @@ def _move(
 
 
 @compiled(nogil=True)
-def _drop_rounding(columns: Rows, n_active: int, no_effect: float, rows: OfRows, place: OfColumns) -> None:
-    """Coefficients that leave no trace become zero: of a column and its copy, what the second has may be rounding."""
-    largest, (starts, features, values) = 0.0, parts(columns)
+def _drop_rounding(columns: Rows, n_active: int, no_effect: float, rows: OfRows, place: OfColumns) -> bool:
+    """Coefficients that leave no trace become zero: of a column and its copy, what the second has may be rounding.
+    Whether there were any."""
+    dropped, largest, (starts, features, values) = False, 0.0, parts(columns)
     for k in range(n_active):
         j = place.active[k]
         largest = max(largest, place.deviation[j] * abs(place.v[j]))
@@ -480,4 +488,5 @@ def _drop_rounding(columns: Rows, n_active: int, no_effect: float, rows: OfRows,
         now = place.v[j]
         if now != 0.0 and place.deviation[j] * abs(now) <= no_effect * largest:
             add_column(starts, features, values, j, -now, rows.z)
-            place.v[j] = 0.0
+            place.v[j], dropped = 0.0, True
+    return dropped

@@ -147,9 +147,33 @@ def _value_and_derivative(code: int, y: float, z: float) -> tuple[float, float]:
     return _value(code, y, z), _derivative(code, y, z)
 
 
+@compiled(forceinline=True, fastmath=FAST)
+def value_and_both_derivatives(loss: Coded, target: Any, margin: float) -> tuple[float, float, float]:
+    """The loss, d loss / dz and d^2 loss / dz^2, with one exponential for the logistic loss."""
+    y, z = with_offset(target, margin)
+    return all_of(loss, y, z)
+
+
+@compiled(inline="always")
+def _value_and_both_derivatives(code: int, y: float, z: float) -> tuple[float, float, float]:
+    if code == 1:
+        m = y * z
+        e = math.exp(-abs(m))
+        less = 1.0 / (1.0 + e)
+        return math.log1p(e) + max(-m, 0.0), -y * (e if m > 0.0 else 1.0) * less, e * less * less
+    cost, slope = _value_and_derivative(code, y, z)
+    return cost, slope, _second_derivative(code, y, z)
+
+
 @compiled(inline="always")
 def _deviance_and_derivative(code: int, parameter: float, y: float, z: float) -> tuple[float, float]:
     return deviance_value(code, parameter, y, z), deviance_derivative(code, parameter, y, z)
+
+
+@compiled(inline="always")
+def _deviance_and_both_derivatives(code: int, parameter: float, y: float, z: float) -> tuple[float, float, float]:
+    cost, slope = _deviance_and_derivative(code, parameter, y, z)
+    return cost, slope, deviance_second_derivative(code, parameter, y, z)
 
 
 def _by_type(of_code: Any, of_pair: Any) -> Callable[[Coded, float, float], Any]:
@@ -186,3 +210,4 @@ slope_of = _by_type(_derivative, deviance_derivative)
 curvature_of = _by_type(_second_derivative, deviance_second_derivative)
 cost_of = _by_type(_value, deviance_value)
 cost_and_slope_of = _by_type(_value_and_derivative, _deviance_and_derivative)
+all_of = _by_type(_value_and_both_derivatives, _deviance_and_both_derivatives)

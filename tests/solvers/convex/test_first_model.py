@@ -41,13 +41,15 @@ def test_a_pass_certifies_what_the_loop_found(rng, loss, sparse, more):
     assert len(result.history) == 2
 
 
-@pytest.mark.parametrize("work", [0.0, 2e5, loop.WORK])
+@pytest.mark.parametrize("work", [-np.inf, 2e4, loop.WORK])
 @pytest.mark.parametrize("more", BOUNDS.values(), ids=BOUNDS)
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_the_usual_steps_go_on_where_the_loop_ended_on_the_way(rng, loss, sparse, more, work, monkeypatch):
     """Many more columns are pulled at first than may join at a time."""
     monkeypatch.setattr(loop, "WORK", work)
+    for passes in ("PASSES", "PASSES_OF_QUADRATIC"):
+        monkeypatch.setattr(loop, passes, min(work, 2.0))
     problem = problem_of(rng, loss, sparse, more, share_of_largest=1.0 / 15.0)
     gap = certified_gap(problem, *first_model(problem, Options(100, tol=TOL), empty_start(problem)))
     assert gap > TOL or work > 0.0
@@ -55,6 +57,39 @@ def test_the_usual_steps_go_on_where_the_loop_ended_on_the_way(rng, loss, sparse
     assert result.converged
     assert certified_gap(problem, result.coef, result.intercept) <= TOL
     assert (len(result.history) == 2) == (gap <= TOL)
+
+
+def few_columns(rng, sparse, n=1100, d=100):
+    """Two copies, a constant, and a column that nearly is another one."""
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < (0.3 if sparse else 1.0)) + (0.0 if sparse else 1.0)
+    X[:, 1], X[:, 2], X[:, 3] = X[:, 0], 2.0 * X[:, 0], 1.0
+    X[:, 4] = X[:, 5] + 1e-3 * X[:, 6]
+    y = X[:, :60] @ rng.normal(size=60) + rng.normal(size=n)
+    return InMemory(sp.csr_array(X) if sparse else X, y, rng.uniform(0.5, 2.0, n))
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("more", BOUNDS.values(), ids=BOUNDS)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_products_of_few_columns_tell_the_model(rng, sparse, more, fit_intercept, monkeypatch):
+    monkeypatch.setattr(loop, "along_columns", None)  # is not asked
+    data = few_columns(rng, sparse)
+    alpha = 0.003 * alpha_max(Problem(data, LOSSES["squared"], elastic_net(1.0), fit_intercept))
+    problem = Problem(data, LOSSES["squared"], ElasticNet(alpha, **more), fit_intercept)
+    first_model(problem, Options(100, tol=TOL), empty_start(problem))
+    result = run(problem, exact(problem, Options(100, tol=TOL)), max_passes=100, tol=TOL)
+    assert result.converged
+    assert certified_gap(problem, result.coef, result.intercept) <= TOL
+    assert "lower" in more or len(result.history) == 2
+
+
+def test_without_room_for_either_the_usual_steps_do(rng):
+    data = few_columns(rng, sparse=False)
+    problem = Problem(data, LOSSES["squared"], elastic_net(0.5), True)
+    for memory, served in ((None, True), (400_000, False)):
+        options = Options(100, tol=TOL, memory=memory)
+        assert (first_model(problem, options, empty_start(problem)) is not None) == served
+        assert run(problem, exact(problem, options), max_passes=100, tol=TOL).converged
 
 
 def test_it_does_not_serve_without_a_tolerance_or_from_a_model(rng):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from convex_problems import make
 from path_gaps import gaps_by_passes
 from riata.data.in_memory import InMemory
-from riata.solvers.convex import alpha_path, models_ahead
+from riata.solvers.convex import alpha_path, covariance_path, models_ahead
 from riata.solvers.convex.column_path import ColumnPath
 from riata.solvers.convex.covariance_path import CovariancePath
 from riata.training.path import path_of_margin
@@ -53,7 +53,7 @@ def asked(monkeypatch):
             CovariancePath,
         ),
         ({"loss": "squared", "penalty_factors": np.r_[0.0, np.linspace(0.5, 2.0, 59)]}, {}, CovariancePath),
-        ({"loss": "squared", "l1_ratio": 0.6}, {"layout": sp.csr_array, "weighted": True}, ColumnPath),
+        ({"loss": "squared", "l1_ratio": 0.6}, {"layout": sp.csr_array, "weighted": True}, CovariancePath),
         ({"loss": "logistic"}, {"weighted": True}, ColumnPath),
         ({"loss": "logistic", "l1_ratio": 0.6, "fit_intercept": False}, {"layout": sp.csr_array}, ColumnPath),
         ({"loss": "logistic", "nonnegative": True}, {"dtype": np.float32, "flipped": True}, ColumnPath),
@@ -71,6 +71,14 @@ def test_every_model_has_the_gap_that_it_is_told_to_have(options, rows, teller, 
     assert np.all(gaps <= TOL)
     assert_allclose(path.gaps, gaps, atol=1e-3 * TOL)
     assert path.n_selected[-1] >= 2
+
+
+def test_many_sparse_columns_of_a_squared_loss_are_gone_along(asked, monkeypatch):
+    monkeypatch.setattr(covariance_path, "FEW_COLUMNS", 59)
+    spec, data = Spec(tol=TOL, loss="squared", l1_ratio=0.6), data_of("squared", sp.csr_array, weighted=True)
+    path = path_of_margin(data, spec, length=30, reach=0.05)
+    assert {who for who, _ in asked} == {ColumnPath}
+    assert np.all(gaps_by_passes(data, spec, path) <= TOL)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])

@@ -28,7 +28,7 @@ from riata.solvers.convex.working_set import MIN_JOINING, NO_EFFECT, STEP_PRECIS
 
 FEW_ENTRIES, FEW_OF_WIDE = 1 << 20, 1 << 22  # of dense columns: more, where each has few
 PASSES = 30.0  # over the entries, between two that confirm what was told
-PASSES_OF_ONE = 30.0  # at most, for one model: where that is not enough, columns are correlated
+BETWEEN, OF_QUADRATIC = 1.0, 0.1  # of that work, until a gap is halved: where more is needed, columns are correlated
 LEAST_WORK = 4e6  # entries: what goes with a pass costs little beside that
 FEW_ACTIVE = 64  # columns, of whose products with one another sweeps are made
 SWEEPS = 32  # of a quadratic, at most
@@ -66,7 +66,7 @@ class ColumnPath:
     """Tells models by Newton steps along columns, of which there is a copy, and room for what goes with them."""
 
     def __init__(self, problem: Problem, columns: Columns) -> None:
-        self._columns = columns
+        self._columns, self.n_entries = columns, float(columns.stored.sum())
         data, moments = problem.data, problem.data.moments
         y, weight = data.targets()
         n, d = len(weight), data.n_features
@@ -95,17 +95,18 @@ class ColumnPath:
         models.shares[FIRST:] = alphas / alphas[0]
         for i, passed in enumerate((way[0], way[-1])):
             models.shares[i], models.coefs[i], models.intercepts[i] = passed.alpha / alphas[0], passed.w, passed.b
-        n_entries, everything = float(self._columns.stored.sum()), problem.data.n_features
-        of_one, in_all = (max(passes * n_entries, LEAST_WORK) for passes in (PASSES_OF_ONE, PASSES))
-        limits = Limits(tol * unit, _no_effect(tol), of_one, in_all, everything)
+        in_all = max(PASSES * self.n_entries, LEAST_WORK)
+        between = in_all * (OF_QUADRATIC if problem.loss.quadratic else BETWEEN)
+        limits = Limits(tol * unit, _no_effect(tol), between, in_all, problem.data.n_features)
         end = self._follow(problem, models, limits)
         return None if end == FIRST else Told(*(found[FIRST:end] for found in models[1:]))
 
-    def one(self, problem: Problem, start: Point, tol: float, unit: float, work: float) -> Point:
-        """The model of the problem's own penalty from a start; or a point on the way, where it would take more work."""
+    def one(self, problem: Problem, start: Point, tol: float, unit: float, between: float) -> Point:
+        """The model of the problem's own penalty from a start; or a point on the way, where halving the gap would take
+        more work than that."""
         models = Models(np.ones(FIRST + 1), np.empty((FIRST + 1, len(start[0]))), *np.empty((3, FIRST + 1)))
         models.coefs[:FIRST], models.intercepts[:FIRST] = start
-        self._follow(problem, models, Limits(tol * unit, _no_effect(tol), work, work, MIN_JOINING))
+        self._follow(problem, models, Limits(tol * unit, _no_effect(tol), between, np.inf, MIN_JOINING))
         return models.coefs[FIRST], float(models.intercepts[FIRST])
 
     def _follow(self, problem: Problem, models: Models, limits: Limits) -> int:

@@ -14,10 +14,11 @@ from riata.data.in_memory import InMemory
 from riata.kernels.covariance_path import AT_ITS_END, OTHERS_PULLED, Limits, Models, Origin, Place, follow_alphas
 from riata.kernels.strengths import Strengths
 from riata.matrices.dense import MOST_DEVIATIONS
-from riata.objective import FirstOrder, Problem, at_best_intercept
+from riata.objective import FirstOrder, Problem, Start, at_best_intercept
 from riata.penalties import ElasticNet
 from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.covariances import Covariances
+from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.kept_factor import KeptFactor
 from riata.solvers.convex.quadratic import EASY_ROUNDS, SWEEPS, minimise_quadratic
 from riata.solvers.convex.told import Passed, Told
@@ -33,6 +34,7 @@ LEAST_PULL = 0.7  # if they are pulled by this share of their threshold
 TRIES = 10  # of Newton steps, or of columns that join, at one alpha
 NEWTON_SHARE = 0.3  # of the gap that is asked for
 PASSES_SPARED = 0.5  # of every alpha, beside models that are made two at a time
+FEW_COLUMNS, MOST = 256, 0.5  # whose products with one another are made at once, if such a share of them is pulled
 
 
 def covariance_path(problem: Problem, memory: int | None) -> "CovariancePath | None":
@@ -40,11 +42,17 @@ def covariance_path(problem: Problem, memory: int | None) -> "CovariancePath | N
     data, loss = problem.data, problem.loss
     if not (loss.quadratic and loss.n_outputs == 1 and isinstance(problem.penalty, ElasticNet)):
         return None
-    if not isinstance(data, InMemory) or data.chunk.X.sparse:
+    if not isinstance(data, InMemory) or (data.chunk.X.sparse and data.n_features > FEW_COLUMNS):
         return None
     if np.any(np.abs(data.moments.mean) > MOST_DEVIATIONS * data.moments.scale):
         return None
     return CovariancePath(Covariances(data, problem.fit_intercept, memory))
+
+
+def few_and_pulled(slopes: np.ndarray, thresholds: np.ndarray) -> bool:
+    """Whether all columns are learnt at once."""
+    pulled = int(np.count_nonzero(np.abs(slopes) > thresholds))
+    return len(slopes) <= FEW_COLUMNS and pulled > MOST * len(slopes)
 
 
 class CovariancePath:
@@ -60,23 +68,49 @@ class CovariancePath:
     ) -> Told | None:
         """As `Teller` says."""
         _, w, b = way[-1]
-        centred = problem.fit_intercept
-        origin = Origin(w, at_best_intercept(problem, at), float(at.loss - (0.5 * at.by_b**2 if centred else 0.0)))
         shares = alphas / alphas[0] if alphas[0] > 0.0 else np.ones(len(alphas))
         self._n_alphas = max(self._n_alphas, len(alphas))
         room = PASSES_SPARED * self._n_alphas * FASTER * len(w)
-        run = _Run(self._covariances, self._factor, Strengths(*map(np.array, problem.strengths)), origin, shares, room)
+        run = self._run(problem, w, at, shares, room)
         work = max(PASSES * problem.data.n_rows * len(w), LEAST_WORK)
         with one_blas_thread():
-            n = run.follow(Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), work, self._rounds))
+            n = run.follow(self._limits(tol, unit, work))
         self._rounds = 1 if run.slow else self._rounds
         if n == 0:
             return None
-        W, v = self._covariances.features, run.models.v[:n]
-        coefs = np.zeros((n, len(w)))
-        coefs[:, W] = v
-        intercepts = b - at.by_b - (v - w[W]) @ self._covariances.mean[W] if centred else np.full(n, b)
+        coefs, intercepts = self._widened(problem, run.models.v[:n], w, b, at)
         return Told(coefs, intercepts, run.models.losses[:n], run.models.gaps[:n])
+
+    def one(self, problem: Problem, start: Start, tol: float, unit: float) -> Point | None:
+        """The model of the problem's own penalty, or a point on the way to it, by the products of all columns; None
+        where there is no room for them."""
+        w, b, at = start
+        run = self._run(problem, w, at, np.ones(1), np.inf)
+        with one_blas_thread():
+            if not run.learn_all():
+                return None
+            run.follow(self._limits(tol, unit, np.inf))
+        coefs, intercepts = self._widened(problem, run.v[None], w, b, at)
+        return coefs[0], float(intercepts[0])
+
+    def _run(self, problem: Problem, w: np.ndarray, at: FirstOrder, shares: np.ndarray, room: float) -> "_Run":
+        loss = float(at.loss - (0.5 * at.by_b**2 if problem.fit_intercept else 0.0))
+        origin = Origin(w, at_best_intercept(problem, at), loss)
+        return _Run(self._covariances, self._factor, Strengths(*map(np.array, problem.strengths)), origin, shares, room)
+
+    def _limits(self, tol: float, unit: float, work: float) -> Limits:
+        return Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), work, self._rounds)
+
+    def _widened(
+        self, problem: Problem, v: np.ndarray, w: np.ndarray, b: float, at: FirstOrder
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of all columns, from those of the known ones, and intercepts."""
+        W = self._covariances.features
+        coefs = np.zeros((len(v), len(w)))
+        coefs[:, W] = v
+        if not problem.fit_intercept:
+            return coefs, np.full(len(v), b)
+        return coefs, b - at.by_b - (v - w[W]) @ self._covariances.mean[W]
 
 
 class _Run:
@@ -103,7 +137,8 @@ class _Run:
         missing = np.setdiff1d(np.flatnonzero(self.origin.v), self.covariances.features)
         if len(missing) and not self._learn(missing):
             return 0
-        if not self._join(self.origin.slopes, 0):
+        together = few_and_pulled(self.origin.slopes, self.strengths.l1 * self.models.shares[-1])
+        if not ((together and self.learn_all()) or self._join(self.origin.slopes, 0)):
             return 0
         i, tries = 0, 0  # the next model
         while True:
@@ -145,6 +180,11 @@ class _Run:
             return True
         room = min(max(MIN_JOINING, int(SHARE_JOINING * len(self.v))), int(np.count_nonzero(urgency)))
         return self._learn(np.argpartition(-urgency, room - 1)[:room])
+
+    def learn_all(self) -> bool:
+        """Learn all columns, if there is room for them: whether they are known."""
+        others = np.setdiff1d(np.arange(len(self.origin.v)), self.covariances.features, assume_unique=True)
+        return not len(others) or self._learn(others)
 
     def _learn(self, new: np.ndarray) -> bool:
         m, d = len(self.v) + len(new), len(self.origin.v)

@@ -5,17 +5,23 @@ that is not good enough, as where columns are too correlated for sweeps, the usu
 be interpreted goes the usual way, compiled or not: the model must not depend on which it is.
 """
 
+import numpy as np
+
 from riata.data.in_memory import InMemory
-from riata.objective import Problem, Start, gap_unit
+from riata.objective import Problem, Start, at_best_intercept, gap_unit
 from riata.small_work import is_small, of_thread
 from riata.solvers.convex.column_path import along_columns
+from riata.solvers.convex.covariance_path import FEW_COLUMNS, covariance_path, few_and_pulled
 from riata.solvers.convex.curvature import Point
 from riata.solvers.iterate import Options
 
 SHARE = 0.5  # of the gap that is asked for: the loop adds up in another order than the pass that certifies it
 DENSE = 5.0  # entries of dense columns take the time of one that is stored with its row
-FEW = 1 << 17  # entries: of more of them a pass takes longer than what goes with it
-WORK = 1.5e6  # entries that are visited: some milliseconds, as the usual steps take for anything
+FEW_OF_DENSE = 5 << 17  # entries: of more of them a pass takes longer than what goes with it
+WORK = 1.5e6  # entries that are visited until a gap is halved: some milliseconds, as the usual steps take for anything,
+PASSES, PASSES_OF_QUADRATIC = 60.0, 20.0  # or over all entries, if that is more: there Newton steps bring nothing new
+
+MANY_CELLS = 1e5  # of fewer the loop takes less time than what goes with products
 
 
 def first_model(problem: Problem, options: Options, start: Start) -> Point | None:
@@ -25,10 +31,25 @@ def first_model(problem: Problem, options: Options, start: Start) -> Point | Non
         return None
     if of_thread.work is not None or is_small(data):
         return None
-    unit_of_work = 1.0 if data.chunk.X.sparse else DENSE
-    columns = along_columns(problem, options.memory, FEW * unit_of_work)
-    if columns is None:
-        return None
     with data.ledger.monitoring():
         unit = gap_unit(problem)
-    return columns.one(problem, (start.w, start.b), SHARE * options.tol, unit, WORK * unit_of_work)
+    by_products = _by_products(problem, options, start, unit)
+    if by_products is not None:
+        return by_products
+    sparse = data.chunk.X.sparse
+    columns = along_columns(problem, options.memory, np.inf if sparse else FEW_OF_DENSE)
+    if columns is None:
+        return None
+    passes = PASSES_OF_QUADRATIC if problem.loss.quadratic else PASSES
+    between = max(WORK, passes * columns.n_entries) if sparse else DENSE * WORK
+    return columns.one(problem, (start.w, start.b), SHARE * options.tol, unit, between)
+
+
+def _by_products(problem: Problem, options: Options, start: Start, unit: float) -> Point | None:
+    """The model of few columns and a squared loss, most of which are pulled: their products tell it without rows."""
+    data = problem.data
+    few = data.n_features <= FEW_COLUMNS and data.n_rows * data.n_features >= MANY_CELLS
+    teller = covariance_path(problem, options.memory) if few else None
+    if teller is None or not few_and_pulled(at_best_intercept(problem, start.at), problem.strengths.l1):
+        return None
+    return teller.one(problem, start, SHARE * (options.tol or 0.0), unit)
