@@ -17,7 +17,7 @@ from riata.solvers.iterate import Options
 
 SHARE = 0.5  # of the gap that is asked for: the loop adds up in another order than the pass that certifies it
 DENSE = 5.0  # entries of dense columns take the time of one that is stored with its row
-FEW_OF_DENSE = 5 << 17  # entries: of more of them a pass takes longer than what goes with it
+FEW_OF_DENSE, FEW_OF_QUADRATIC = 5 << 17, 1 << 20  # entries: of more of them a pass takes longer than what goes with it
 WORK = 1.5e6  # entries that are visited until a gap is halved: some milliseconds, as the usual steps take for anything,
 PASSES, PASSES_OF_QUADRATIC = 60.0, 20.0  # or over all entries, if that is more: there Newton steps bring nothing new
 
@@ -37,7 +37,8 @@ def first_model(problem: Problem, options: Options, start: Start) -> Point | Non
     if by_products is not None:
         return by_products
     sparse = data.chunk.X.sparse
-    columns = along_columns(problem, options.memory, np.inf if sparse else FEW_OF_DENSE)
+    few_of_sparse = FEW_OF_QUADRATIC if problem.loss.quadratic else np.inf
+    columns = along_columns(problem, options.memory, few_of_sparse if sparse else FEW_OF_DENSE)
     if columns is None:
         return None
     passes = PASSES_OF_QUADRATIC if problem.loss.quadratic else PASSES
