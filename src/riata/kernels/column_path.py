@@ -99,11 +99,13 @@ class Models(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How good models are to be, how many entries may be visited until a gap is halved, and after how many to end."""
+    """How good models are to be, how many entries may be visited until a gap is halved and for one model, and after
+    how many to end."""
 
     gap: float
     no_effect: float  # of the largest effect of a coefficient: less leaves no trace in the gap
     between: float
+    of_one: float
     work: float
     joining: int  # columns that may become active at a time, however few are in the model
 
@@ -142,7 +144,7 @@ def follow_alphas_along_columns(
         _look_at_rows(loss, terms, rows, 0.0)
         least = max(2.0 - models.shares[i - 1] / share, KEPT)
         n_active, entries_active, outside = _activate(place, least, limits.joining)
-        looked, least_gap, last = worked, math.inf, worked + limits.between
+        looked, least_gap, last, most = worked, math.inf, worked + limits.between, worked + limits.of_one
         inner, done, n_multiplied = INNER * limits.gap, False, 0
         for step in range(STEPS):
             worked += 3.0 * entries_active
@@ -165,7 +167,7 @@ def follow_alphas_along_columns(
                     inner *= TIGHTER
                 constant, excess = _look_along_columns(columns, terms, n_active, rows, place)
                 n_multiplied = 0  # others may be active now
-            if worked > last:
+            if worked > min(last, most):
                 break
             for k in range(n_active):
                 place.far[place.active[k]] = v[place.active[k]]

@@ -30,6 +30,7 @@ FEW_ENTRIES, FEW_OF_WIDE = 1 << 20, 1 << 22  # of dense columns: more, where eac
 PASSES = 30.0  # over the entries, between two that confirm what was told
 BETWEEN, OF_QUADRATIC = 1.0, 0.1  # of that work, until a gap is halved: where more is needed, columns are correlated
 LEAST_WORK = 4e6  # entries: what goes with a pass costs little beside that
+MOST_OF_ONE = 1e9  # a second or two, in which nobody hears Ctrl-C, and no progress is seen
 FEW_ACTIVE = 64  # columns, of whose products with one another sweeps are made
 SWEEPS = 32  # of a quadratic, at most
 ENTRY_BYTES, COLUMN_BYTES = 16, 8 * (16 + SWEEPS)  # of a copy of the columns, and of what goes with each
@@ -97,7 +98,7 @@ class ColumnPath:
             models.shares[i], models.coefs[i], models.intercepts[i] = passed.alpha / alphas[0], passed.w, passed.b
         in_all = max(PASSES * self.n_entries, LEAST_WORK)
         between = in_all * (OF_QUADRATIC if problem.loss.quadratic else BETWEEN)
-        limits = Limits(tol * unit, _no_effect(tol), between, in_all, problem.data.n_features)
+        limits = Limits(tol * unit, _no_effect(tol), between, np.inf, in_all, problem.data.n_features)
         end = self._follow(problem, models, limits)
         return None if end == FIRST else Told(*(found[FIRST:end] for found in models[1:]))
 
@@ -106,7 +107,7 @@ class ColumnPath:
         more work than that."""
         models = Models(np.ones(FIRST + 1), np.empty((FIRST + 1, len(start[0]))), *np.empty((3, FIRST + 1)))
         models.coefs[:FIRST], models.intercepts[:FIRST] = start
-        self._follow(problem, models, Limits(tol * unit, _no_effect(tol), between, np.inf, MIN_JOINING))
+        self._follow(problem, models, Limits(tol * unit, _no_effect(tol), between, MOST_OF_ONE, np.inf, MIN_JOINING))
         return models.coefs[FIRST], float(models.intercepts[FIRST])
 
     def _follow(self, problem: Problem, models: Models, limits: Limits) -> int:

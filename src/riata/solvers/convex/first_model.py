@@ -5,8 +5,6 @@ that is not good enough, as where columns are too correlated for sweeps, the usu
 be interpreted goes the usual way, compiled or not: the model must not depend on which it is.
 """
 
-import numpy as np
-
 from riata.data.in_memory import InMemory
 from riata.objective import Problem, Start, at_best_intercept, gap_unit
 from riata.small_work import is_small, of_thread
@@ -18,9 +16,11 @@ from riata.solvers.iterate import Options
 SHARE = 0.5  # of the gap that is asked for: the loop adds up in another order than the pass that certifies it
 DENSE = 5.0  # entries of dense columns take the time of one that is stored with its row
 FEW_OF_DENSE, FEW_OF_QUADRATIC = 5 << 17, 1 << 20  # entries: of more of them a pass takes longer than what goes with it
+FEW_OF_OTHERS = (
+    1 << 22
+)  # of sparse columns and other losses: beyond it passes on all cores are faster than a loop on one
 WORK = 1.5e6  # entries that are visited until a gap is halved: some milliseconds, as the usual steps take for anything,
 PASSES, PASSES_OF_QUADRATIC = 60.0, 20.0  # or over all entries, if that is more: there Newton steps bring nothing new
-
 MANY_CELLS = 1e5  # of fewer the loop takes less time than what goes with products
 
 
@@ -37,7 +37,7 @@ def first_model(problem: Problem, options: Options, start: Start) -> Point | Non
     if by_products is not None:
         return by_products
     sparse = data.chunk.X.sparse
-    few_of_sparse = FEW_OF_QUADRATIC if problem.loss.quadratic else np.inf
+    few_of_sparse = FEW_OF_QUADRATIC if problem.loss.quadratic else FEW_OF_OTHERS
     columns = along_columns(problem, options.memory, few_of_sparse if sparse else FEW_OF_DENSE)
     if columns is None:
         return None
