@@ -27,6 +27,20 @@ def _blas_libraries() -> list[Any]:
     return libraries
 
 
+def _set_threads(numbers: list[tuple[Any, int]]) -> None:
+    """Give each library its number of threads, whichever thread of this process asks.
+
+    threadpoolctl 3.8 lets one thread only change OpenBLAS's, and does nothing for others until it gives that up.
+    """
+    for library, threads in numbers:
+        give_up = getattr(library, "clear_controlling_thread", None)
+        if give_up:
+            give_up(force=True)
+        library.set_num_threads(threads)
+        if give_up:
+            give_up(force=True)  # others may come next
+
+
 class _Limit:
     """The limit on BLAS threads: set for the process while at least one context asks for it."""
 
@@ -39,15 +53,13 @@ class _Limit:
             self._depth += 1
             if self._depth == 1:
                 self._before = [(library, library.num_threads) for library in _blas_libraries()]
-                for library, _ in self._before:
-                    library.set_num_threads(1)
+                _set_threads([(library, 1) for library, _ in self._before])
 
     def leave(self) -> None:
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
-                for library, threads in self._before:
-                    library.set_num_threads(threads)
+                _set_threads(self._before)
 
     def forget_other_threads(self) -> None:
         """In a forked process, which has this one thread only: another one may have held the lock in its parent.

@@ -28,8 +28,8 @@ SAVING: dict[str, tuple[str, ...]] = {  # solvers whose checkpoints differ, and 
     **{solver: ("matrix", solver, *ALPHA) for solver in ("online", "ftrl", "svrg", "saga")},
     **{solver: ("matrix", solver, *K) for solver in ("hsg-ht", "sketch")},
     # small or narrow data would be done before anything is saved
-    "exact": ("wide", "exact", "--alpha-ratio", "0.01", "--loss", "huber"),
-    "exact squared": ("wide", "exact", "--alpha-ratio", "0.01", "--loss", "squared"),
+    "exact": ("wide", "exact", "--alpha-ratio", "0.01", "--loss", "huber:0.001"),
+    "exact squared": ("wide", "exact", "--alpha-ratio", "0.01", "--loss", "squared", "--penalty", "mcp"),
     "best-k": ("wide", "best-k", *K, "--loss", "huber"),
     "best-k squared": ("wide", "best-k", *K, "--loss", "squared"),
     "certify": ("alike", "best-k", "--k", "6", "--ridge", "0.01", "--certify"),

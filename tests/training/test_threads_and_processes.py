@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 
 import riata
+from riata.threads import _blas_libraries, one_blas_thread
 
 N_THREADS = 8
 HOW = {
@@ -48,3 +49,23 @@ def test_processes_of_joblib_find_what_this_one_does(rows):
     alone = fitted(HOW["exact"], X, y)
     found = Parallel(n_jobs=2)(delayed(fitted)(HOW["exact"], X, y) for _ in range(2))
     assert all(np.array_equal(one, alone) for one in found)
+
+
+def test_blas_keeps_to_one_thread_whichever_thread_asks():
+    """As a fit in a server's worker does, whatever the main thread has asked for before."""
+    library = next((one for one in _blas_libraries() if one.internal_api == "openblas" and one.num_threads > 1), None)
+    if library is None:
+        pytest.skip("no OpenBLAS of several threads")
+    before = library.num_threads
+    library.set_num_threads(before)  # from here on threadpoolctl may listen to this thread only
+
+    def asked():
+        with one_blas_thread():
+            return library.num_threads
+
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(asked).result() == 1
+    assert library.num_threads == before
+    with one_blas_thread():
+        assert library.num_threads == 1
+    assert library.num_threads == before
