@@ -42,6 +42,8 @@ LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many featur
 SLOWLY_ENOUGH = 1e-3  # of the gap at hand, in place of `Care.enough`, after a step that left more of it than FAST
 WORTH_A_PASS = 0.01  # of the gap: a step that lowers F by more
 SLOW_GAIN = 0.9  # of F, where SLOW of the residual is left, too: a penalty that is not convex gives way to its tangent
+LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e4  # of a mean curvature: where steps by the tangent lead too far to gain,
+MORE_DAMPING, LESS_DAMPING = 100.0, 0.3  # as by a curvature that is nearly singular; each step takes some back
 STALLED = 3  # steps that lower neither F nor the gap: only rounding is left
 
 
@@ -86,16 +88,19 @@ def newton(
         least_gap, idle, first = (resume.facts[name] for name in ("least_gap", "idle", "steps"))
     for t in count(first):
         found = _read_no_worse(problem, options, state, judge, known, least_gap, both_orders)
-        if found is None and (problem.penalty.convex or state.tangent):
+        if found is None and (problem.penalty.convex or state.damping > MOST_DAMPING):
             break
         if found is None:
+            state.damping = max(LEAST_DAMPING, MORE_DAMPING * state.damping) if state.tangent else 0.0
             state.tangent = True
             continue
         at, second, F, gap = found
         if resume is None or t > first:
             save = None if known is None else partial(state.saved, known, least_gap, idle, t, judge.slope_unit)
             yield judge.iterate(t, state.w, state.b, F, gap, save)
-        idle = idle + 1 if known is not None and F >= known[0] and gap >= least_gap else 0
+        no_better = known is not None and F >= known[0] and gap >= least_gap
+        idle = idle + 1 if no_better and not state.damping else 0
+        state.damping *= LESS_DAMPING
         if idle == STALLED:
             break
         state.judge_sample(gap, least_gap)
@@ -159,6 +164,8 @@ def advance(
     # columns, what is left undone costs more sweeps later than it saves.
     rough = waiting > 0 if state.gathered is None else state.gathered.dense and falling
     # where the same features made slow progress, what their quadratic left undone shows in the slopes
+    if state.damping and isinstance(model, Curvature):
+        model = model.damped(state.damping)
     slow = not (reading.fast or problem.loss.quadratic or joined > 0)
     enough = _enough(problem, options, reading, care, slow, to_the_end=model is state.all_columns)
     local = local_problem(problem, state.w, state.tangent)

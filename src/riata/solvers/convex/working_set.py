@@ -61,6 +61,7 @@ class WorkingSetState:
     features: np.ndarray = field(default_factory=lambda: NOTHING.features)
     curvature: AnyCurvature = NOTHING
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
+    damping: float = 0.0  # of such steps, see `Curvature.damped`
     sample: Problem | None = None  # whose rows tell the curvature, where that of all would cost much more than slopes
     gathered: AnchoredColumns | GatheredColumns | KeptAnchor | None = None  # the columns that the last step went along
     all_columns: AllColumns | None = None  # once the model has become crowded
@@ -99,9 +100,10 @@ class WorkingSetState:
                   "columns.features": NOTHING.features if columns is None else columns.features}  # fmt: skip
         facts = {"b": np.asarray(self.b).tolist(), "H.weight": float(H.weight), "known_F": float(known[0]),
                  "known_b": np.asarray(known[2]).tolist(), "least_gap": float(least_gap), "idle": idle, "steps": steps,
-                 "slope_unit": slope_unit, "tangent": self.tangent, "anchored.spent": anchored.spent,
-                 "anchored.ratio": anchored.ratio, "columns.worked": float(effort.in_all),
-                 "columns.for_conjugate": float(effort.for_conjugate), **past._asdict()}  # fmt: skip
+                 "slope_unit": slope_unit, "tangent": self.tangent, "damping": self.damping,
+                 "anchored.spent": anchored.spent, "anchored.ratio": anchored.ratio,
+                 "columns.worked": float(effort.in_all), "columns.for_conjugate": float(effort.for_conjugate),
+                 **past._asdict()}  # fmt: skip
         return Saved(arrays, facts)
 
     @classmethod
@@ -121,16 +123,18 @@ class WorkingSetState:
             raise ValueError("the features whose curvature is known are not the first ones")
         of_b: Any = float if n_outputs == 1 else list[float]
         check_facts(facts, {"b": of_b, "H.weight": float, "known_F": float, "known_b": of_b, "least_gap": float,
-                            "idle": int, "steps": int, "slope_unit": float | None, "tangent": bool,
+                            "idle": int, "steps": int, "slope_unit": float | None, "tangent": bool, "damping": float,
                             "tries": int, "lost": bool, "anchored.spent": float, "anchored.ratio": float,
                             "columns.worked": float, "columns.for_conjugate": float})  # fmt: skip
         check_positive(facts, "slope_unit")
+        if not 0.0 <= facts["damping"] < np.inf:
+            raise ValueError("the damping is not a number of 0 or more")
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
         b, known_b = (facts[name] if n_outputs == 1 else np.array(facts[name]) for name in ("b", "known_b"))
         if n_outputs > 1:
             for name in ("b", "known_b"):
                 check_array({name: np.array(facts[name])}, name, np.float64, (n_outputs,))
-        state = cls(arrays["w"], b, arrays["features"], curvature, facts["tangent"])
+        state = cls(arrays["w"], b, arrays["features"], curvature, facts["tangent"], facts["damping"])
         state.past = Past(facts["tries"], facts["lost"])
         state.gathered = _kept_anchor(arrays, facts, problem.data.n_rows)
         if len(arrays["columns.features"]) and isinstance(problem.data, InMemory):
