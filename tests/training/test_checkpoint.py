@@ -304,6 +304,12 @@ def test_a_folder_that_cannot_be_is_refused_before_any_pass(tmp_path, data):
     assert data.ledger.rows_read == 0
 
 
+def test_a_refused_fit_leaves_no_folder(tmp_path, data):
+    with pytest.raises(OptionError, match="has no checkpoints"):
+        SparseRegressor(solver="cd", alpha=0.1, checkpoint=str(tmp_path / "new")).fit(data)
+    assert not list(tmp_path.iterdir())
+
+
 def test_options_that_make_no_sense_are_refused(tmp_path, data):
     with pytest.raises(OptionError, match="which folder"):
         fit(data, Spec(solver="online", resume=True))

@@ -9,6 +9,7 @@ one cannot be written, as on a full disk, the fit goes on: a warning says so, an
 import json
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -152,11 +153,15 @@ def _first_chunk(data: Dataset) -> Chunk:
 
 
 def check_folder(folder: str | Path) -> None:
-    """Refuse a folder that cannot be made or written, before there is anything to save."""
+    """Refuse a folder that cannot be made or written, before there is anything to save; one that is new goes again."""
     try:
+        new = not Path(folder).exists()
         Path(folder).mkdir(parents=True, exist_ok=True)
         remove_stale(Path(folder))
         with file_without_name(str(folder)):
             pass
+        if new:
+            with suppress(OSError):  # another fit may have put something there
+                Path(folder).rmdir()  # what is asked for may yet be refused
     except OSError as error:
         raise CheckpointError(f"cannot save checkpoints in {folder}: {reason(error)}") from None
