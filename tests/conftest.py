@@ -1,6 +1,7 @@
 """Fixtures that all tests share."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # machine code lies under a hash of what it was made of: sessions and the processes they start may share it
 os.environ.setdefault("NUMBA_CACHE_DIR", platformdirs.user_cache_dir("riata"))
+
+# a shell lets what it starts with & ignore Ctrl-C, which tests of signals would then never hear
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
