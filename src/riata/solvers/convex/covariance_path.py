@@ -53,7 +53,7 @@ def covariance_path(problem: Problem, memory: int | None) -> "CovariancePath | N
 def _serve_sparse(data: InMemory) -> bool:
     """Whether products of sparse columns are made at once, and are not more numbers than the columns have entries."""
     d = data.n_features
-    return d <= FEW_COLUMNS and d * d <= data.chunk.X.stored.nnz
+    return d <= FEW_COLUMNS and d * d <= data.chunk.X.array.nnz
 
 
 def few_and_pulled(slopes: np.ndarray, thresholds: np.ndarray) -> bool:
@@ -141,7 +141,7 @@ class _Run:
 
     def follow(self, limits: Limits) -> int:
         """Make models until they have taken the work, or get too difficult: how many."""
-        missing = np.setdiff1d(np.flatnonzero(self.origin.v), self.covariances.features)
+        missing = np.flatnonzero((self.origin.v != 0.0) & self.covariances.unknown)
         if len(missing) and not self._learn(missing):
             return 0
         together = few_and_pulled(self.origin.slopes, self.strengths.l1 * self.models.shares[-1])
@@ -191,7 +191,7 @@ class _Run:
 
     def learn_all(self) -> bool:
         """Learn all columns, if there is room for them: whether they are known."""
-        others = np.setdiff1d(np.arange(len(self.origin.v)), self.covariances.features, assume_unique=True)
+        others = np.flatnonzero(self.covariances.unknown)
         return not len(others) or self._learn(others)
 
     def _learn(self, new: np.ndarray) -> bool:
