@@ -18,8 +18,8 @@ from riata.losses import Loss
 from riata.losses.several_margins import by_margin
 from riata.objective import Problem, empty_intercept, empty_start
 from riata.penalties import Cardinality
+from riata.solvers.subset.local.refit import Refits
 from riata.solvers.subset.memory_untold import budget_for
-from riata.solvers.subset.refit import Refits
 from riata.training.ridge_by_passes import ridge_by_passes
 from riata.training.ridge_by_rows import goes_by_rows, ridge_by_rows
 from riata.training.spec import Spec

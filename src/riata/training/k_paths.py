@@ -10,11 +10,11 @@ from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Bound, GlobalBound, RefittedSupports
 from riata.outcome.stop import Stop
 from riata.solvers.subset.best_per_size import best_per_size
-from riata.solvers.subset.global_bound import Bounded
-from riata.solvers.subset.refit import REFIT_PRECISION, SCORED_PRECISION, Fitted, empty_model
+from riata.solvers.subset.local.refit import REFIT_PRECISION, SCORED_PRECISION, Fitted, empty_model
+from riata.solvers.subset.proof.global_bound import Bounded
 from riata.solvers.subset.rough_per_size import proposed_supports, refitted_in_turn, rough_per_size
-from riata.solvers.subset.size_sweeps import Made, untold
-from riata.solvers.subset.subset import MIN_GAIN
+from riata.solvers.subset.search.size_sweeps import Made, untold
+from riata.solvers.subset.search.subset import MIN_GAIN
 from riata.training.checks import check_spec
 from riata.training.fitting import make_problem, solver_options
 from riata.training.model_events import model_made

@@ -15,8 +15,8 @@ from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet
 from riata.solvers.convex.exact import exact
 from riata.solvers.iterate import Options
+from riata.solvers.subset.local.refit import Refits
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
-from riata.solvers.subset.refit import Refits
 from riata.training.driver import run
 from riata.training.fitting import bare_problem
 from riata.training.model_path import ModelPath

@@ -11,7 +11,7 @@ from riata.data.in_memory import InMemory
 from riata.objective import Problem, empty_intercept
 from riata.penalties import Cardinality
 from riata.scipy_later import linalg
-from riata.solvers.subset.refit import Refits
+from riata.solvers.subset.local.refit import Refits
 
 FEW_ROWS = 2000  # up to which products of all pairs of rows cost less than some hundreds of passes
 BLOCK = 1 << 22  # entries of columns that are made at a time

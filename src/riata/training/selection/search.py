@@ -18,7 +18,7 @@ from riata.data.gram import are_whole
 from riata.data.statistics import SummaryRows
 from riata.errors import OptionError
 from riata.outcome.choices import ScoredOn, Scores
-from riata.solvers.subset.hessian import NOTHING
+from riata.solvers.subset.local.hessian import NOTHING
 from riata.training.checks import check_rows, check_spec
 from riata.training.k_paths import fitted_k_path, k_path_of_margin, supports_under_ridge
 from riata.training.model_path import ModelPath
