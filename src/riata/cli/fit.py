@@ -49,7 +49,7 @@ OF_CHOICES = ("select", "cv", "gap", "n_alphas", "alpha_reach", "k_max")  # of u
     "halvings",
     type=int,
     metavar="ROUNDS",
-    help="Show in the report how certain coefficients are, by fits to so many pairs of halves of the rows.",
+    help="Show in the report how certain coefficients are, by fits to this many pairs of halves of the rows.",
 )
 @json_option
 @option("--quiet", is_flag=True, help="Print nothing.")
