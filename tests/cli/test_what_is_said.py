@@ -125,12 +125,12 @@ def test_a_stream_says_what_it_minimises(here):
 def test_weights_and_the_threshold_are_shown(here):
     words = ["fit", "houses.csv", "--target", "left", "--drop", "paid", "--k", "1", "--out", "m.json"]
     more = ["--class-weight", "yes=20", "--threshold", "0.3", "--report", "p.html"]
-    assert "counts no 1, yes 20; probabilities are tilted" in riata(*words, *more).stdout
+    assert "weight of a row by class: no 1, yes 20; probabilities are shifted" in riata(*words, *more).stdout
     shown = riata("inspect", "m.json").stdout
     assert "yes is predicted from a probability of 0.3 on" in shown
-    assert "counts no 1, yes 20; probabilities are tilted" in shown
+    assert "weight of a row by class: no 1, yes 20; probabilities are shifted" in shown
     page = (here / "p.html").read_text()
-    assert "counts no 1, yes 20; probabilities are tilted" in page
+    assert "Weight of a row by class: no 1, yes 20; probabilities are shifted" in page
     assert "yes is predicted from a probability of 0.3 on" in page
 
 
