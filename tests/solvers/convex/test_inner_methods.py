@@ -22,7 +22,7 @@ from riata.solvers.convex.columns.columns import DenseColumns
 from riata.solvers.convex.columns.gathered_columns import GatheredColumns
 from riata.solvers.convex.quadratics import quadratic
 from riata.training.fitting import bare_problem, fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 METHODS = ["columns", "curvature", "dual along columns", "dual by matrix", "followed", "anchored"]

@@ -15,7 +15,7 @@ from riata.objective import Problem, duality_gap, empty_start, first_order, obje
 from riata.penalties import ElasticNet, GroupLasso
 from riata.solvers.convex.quadratics import targets_curvature
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 K = 3

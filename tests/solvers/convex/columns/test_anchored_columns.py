@@ -14,7 +14,7 @@ from riata.solvers.convex.columns import anchored_columns, anchored_products
 from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
 from riata.solvers.convex.columns.anchored_products import AnchoredProducts
 from riata.solvers.convex.quadratics.curvature import ROUGH_PRECISION
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 N_ROWS, N_FEATURES = 400, 60

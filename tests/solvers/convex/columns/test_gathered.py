@@ -14,7 +14,7 @@ from riata.penalties import ElasticNet
 from riata.solvers.convex import inner_method
 from riata.solvers.convex.columns import column_copy as gathered
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 CURVED = [name for name, loss in LOSSES.items() if not loss.quadratic and not loss.kinked and "compiled" in loss.has]

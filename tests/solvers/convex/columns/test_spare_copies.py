@@ -11,7 +11,7 @@ from riata.penalties import ElasticNet
 from riata.solvers.convex import working_set
 from riata.solvers.convex.columns.spare_copies import spare_copies
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 

@@ -12,7 +12,7 @@ from riata.solvers.convex import alpha_path
 from riata.solvers.convex.compiled_paths import covariance_path, models_ahead
 from riata.solvers.convex.compiled_paths.column_path import ColumnPath
 from riata.solvers.convex.compiled_paths.covariance_path import CovariancePath
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 TOL = 1e-7

@@ -17,7 +17,7 @@ from riata.solvers.convex.quadratics import homotopy
 from riata.solvers.convex.quadratics.homotopy import Place, follow_minimum
 from riata.solvers.convex.working_set import WorkingSetState
 from riata.training.fitting import bare_problem, fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 N_ROWS, N_FEATURES = 40, 130

@@ -16,7 +16,7 @@ from riata.outcome.proofs import GlobalBound, SearchedAll
 from riata.outcome.reasons import StopReason
 from riata.solvers.subset.proof import branch_and_bound, search_space
 from riata.training.fitting import fit
-from riata.training.k_paths import k_path_of_margin
+from riata.training.paths.k_paths import k_path_of_margin
 from riata.training.spec import Spec
 from subset_problems import CURVED, SmallSubset, every_optimum, small_subset
 

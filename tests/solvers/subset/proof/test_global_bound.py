@@ -12,7 +12,7 @@ from riata.data.in_memory import InMemory
 from riata.outcome.proofs import GlobalBound, NoBound
 from riata.outcome.sentences import how_much_better
 from riata.training.fitting import fit
-from riata.training.k_paths import k_path_of_margin
+from riata.training.paths.k_paths import k_path_of_margin
 from riata.training.spec import Spec
 from subset_problems import CURVED, every_optimum, small_subset
 

@@ -20,9 +20,9 @@ from riata.objective import Problem, empty_intercept, empty_start
 from riata.penalties import Cardinality
 from riata.solvers.subset.local.refit import Refits
 from riata.solvers.subset.memory_untold import budget_for
-from riata.training.ridge_by_passes import ridge_by_passes
-from riata.training.ridge_by_rows import goes_by_rows, ridge_by_rows
 from riata.training.spec import Spec
+from riata.training.stages.ridge_by_passes import ridge_by_passes
+from riata.training.stages.ridge_by_rows import goes_by_rows, ridge_by_rows
 
 RIDGE = 0.1  # of the mean curvature of the loss, for columns of unit deviation
 MANY_FEATURES = 1000  # from which on passes cost less than a matrix of all pairs, or are all that fits

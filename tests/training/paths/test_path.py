@@ -11,7 +11,7 @@ from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.outcome.path_end import EndReason
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 

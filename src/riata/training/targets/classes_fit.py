@@ -8,13 +8,13 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.data.folds import Folds
 from riata.losses import Loss
-from riata.training.class_moments import ClassMoments
 from riata.training.joined_fits import joined
 from riata.training.one_margin import fit_margin
-from riata.training.ordered_classes import cutpoints_of, with_offsets
-from riata.training.risk_sets import centred
-from riata.training.several_classes import one_against_rest, weighted
 from riata.training.spec import Spec
+from riata.training.targets.class_moments import ClassMoments
+from riata.training.targets.ordered_classes import cutpoints_of, with_offsets
+from riata.training.targets.risk_sets import centred
+from riata.training.targets.several_classes import one_against_rest, weighted
 from riata.training.trained import Trained
 from riata.user_warnings import Warn
 

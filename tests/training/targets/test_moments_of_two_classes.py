@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import riata
-from riata.training.several_classes import one_against_rest
+from riata.training.targets.several_classes import one_against_rest
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import GivenCutpoints, Loss, paired
-from riata.training.several_classes import with_classes
+from riata.training.targets.several_classes import with_classes
 
 
 def in_order(data: Dataset, loss: Loss) -> Dataset:

@@ -17,13 +17,13 @@ from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.screened_path import can_be_screened, screened_path
 from riata.threads import one_blas_thread
 from riata.training.checks import check_spec
-from riata.training.first_fit import with_first_fit
 from riata.training.fitting import bare_problem, with_start
-from riata.training.model_events import model_made
-from riata.training.model_path import ModelPath
-from riata.training.outputs import of_coefficients
+from riata.training.paths.model_events import model_made
+from riata.training.paths.model_path import ModelPath
 from riata.training.spec import Spec
-from riata.training.univariate import second_stage, single_fits
+from riata.training.stages.first_fit import with_first_fit
+from riata.training.stages.univariate import second_stage, single_fits
+from riata.training.targets.outputs import of_coefficients
 
 MOST_ALPHAS = 10_000
 LENGTH = 100  # alphas of a path

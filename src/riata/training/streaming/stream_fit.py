@@ -19,9 +19,9 @@ from riata.training.preparing import rows_seen
 from riata.training.progress import pass_progress
 from riata.training.selection.asked import search_of
 from riata.training.spec import Spec
-from riata.training.stream_checkpoint import StreamCheckpoints, check_saving
-from riata.training.stream_history import StreamHistory
-from riata.training.streams import Learner
+from riata.training.streaming.stream_checkpoint import StreamCheckpoints, check_saving
+from riata.training.streaming.stream_history import StreamHistory
+from riata.training.streaming.streams import Learner
 from riata.training.trained import Course, Trained
 from riata.user_warnings import Warn
 

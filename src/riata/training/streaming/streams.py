@@ -27,12 +27,12 @@ from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.checks import check_spec
 from riata.training.coefficients import coefficients, known_features
 from riata.training.driver import check_finite
-from riata.training.label_order import LabelOrder
-from riata.training.number_by_spread import number_by_rows
 from riata.training.offsets import loss_with_offset, offset_rule
-from riata.training.several_classes import check_labels
 from riata.training.spec import Spec
-from riata.training.stream_labels import codes_among, runs_of_known_labels, targets_of
+from riata.training.streaming.label_order import LabelOrder
+from riata.training.streaming.stream_labels import codes_among, runs_of_known_labels, targets_of
+from riata.training.targets.number_by_spread import number_by_rows
+from riata.training.targets.several_classes import check_labels
 from riata.training.trained import Trained
 
 

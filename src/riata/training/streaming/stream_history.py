@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from riata.training.driver import GROWTH, Record, with_progressive
-from riata.training.streams import Learner
+from riata.training.streaming.streams import Learner
 
 PATIENCE = 1.0  # seconds between two looks at the model for the progress bar
 LOOKED_AT = 8  # features that are looked at in less than a tenth of the time that it takes to learn a row

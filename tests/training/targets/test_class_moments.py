@@ -10,8 +10,8 @@ from riata import SparseClassifier
 from riata.data.dataset import Columns, Dataset
 from riata.data.in_memory import InMemory
 from riata.matrices.matrix import Matrix
-from riata.training.class_moments import ClassMoments
-from riata.training.several_classes import one_against_rest
+from riata.training.targets.class_moments import ClassMoments
+from riata.training.targets.several_classes import one_against_rest
 
 N, D, N_CLASSES = 120, 6, 5
 NAMES = ("weight", "mean", "squares", "cross", "y_mean", "y_squares")

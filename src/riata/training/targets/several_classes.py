@@ -13,7 +13,7 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import DataError, OptionError
 from riata.matrices.moments import Moments
-from riata.training.class_moments import ClassMoments
+from riata.training.targets.class_moments import ClassMoments
 
 ClassWeight = Mapping[Any, float] | str | None
 

@@ -16,13 +16,13 @@ from riata.cli import main
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.objective import Problem
-from riata.training import first_fit
-from riata.training.first_fit import with_first_fit
 from riata.training.offsets import with_offsets
-from riata.training.ridge_by_passes import ridge_by_passes
-from riata.training.ridge_by_rows import goes_by_rows, ridge_by_rows
 from riata.training.spec import Spec
-from riata.training.univariate import single_fits
+from riata.training.stages import first_fit
+from riata.training.stages.first_fit import with_first_fit
+from riata.training.stages.ridge_by_passes import ridge_by_passes
+from riata.training.stages.ridge_by_rows import goes_by_rows, ridge_by_rows
+from riata.training.stages.univariate import single_fits
 
 N, D = 80, 10
 

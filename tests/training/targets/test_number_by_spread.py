@@ -9,7 +9,7 @@ import riata
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import loss_of
-from riata.training.number_by_spread import number_by_spread
+from riata.training.targets.number_by_spread import number_by_spread
 
 
 def noisy(unit: float = 1.0, shift: float = 0.0, n: int = 4000) -> tuple[np.ndarray, np.ndarray]:

@@ -20,11 +20,11 @@ from riata.solvers.saved_checks import check_facts, restoring
 from riata.solvers.stochastic.method import resumed_state
 from riata.training.checkpoint import Checkpoints
 from riata.training.driver import history_of
-from riata.training.label_order import LabelOrder
 from riata.training.shaping_options import shaping_options
 from riata.training.spec import Spec
-from riata.training.stream_history import StreamHistory
-from riata.training.streams import Learner
+from riata.training.streaming.label_order import LabelOrder
+from riata.training.streaming.stream_history import StreamHistory
+from riata.training.streaming.streams import Learner
 from riata.units import parse_seconds
 
 MANY = 3  # files that a note names

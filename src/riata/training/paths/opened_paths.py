@@ -13,19 +13,19 @@ from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import loss_for
 from riata.training.checks import check_exposure, check_rows, check_shares
-from riata.training.k_paths import k_path_of_margin
-from riata.training.model_path import ModelPath
-from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import with_offsets
-from riata.training.path import LENGTH, path_of_margin
+from riata.training.paths.k_paths import k_path_of_margin
+from riata.training.paths.model_path import ModelPath
+from riata.training.paths.path import LENGTH, path_of_margin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.recoding import Recoding, numbered_or_recoded
-from riata.training.relaxing import every_share
-from riata.training.risk_sets import check_risks, risk_sets
-from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted
-from riata.training.several_targets import moments_of_targets, of_targets
 from riata.training.spec import Spec
-from riata.training.usual_loss import with_usual_loss
+from riata.training.stages.relaxing import every_share
+from riata.training.targets.number_by_spread import number_by_spread
+from riata.training.targets.risk_sets import check_risks, risk_sets
+from riata.training.targets.several_classes import class_weights, count_classes, one_against_rest, weighted
+from riata.training.targets.several_targets import moments_of_targets, of_targets
+from riata.training.targets.usual_loss import with_usual_loss
 
 
 def path(

@@ -17,7 +17,7 @@ import riata
 from riata.cli import main
 from riata.data.formats import new_files
 from riata.errors import CheckpointError, DataError, MissingFileError, OptionError
-from riata.training import stream_fit
+from riata.training.streaming import stream_fit
 
 
 @pytest.fixture(autouse=True)

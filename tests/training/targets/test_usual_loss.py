@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import riata
-from riata.training.usual_loss import with_usual_loss
+from riata.training.targets.usual_loss import with_usual_loss
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4))

@@ -19,10 +19,10 @@ from riata.solvers.subset.local.refit import Refits
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.training.driver import run
 from riata.training.fitting import bare_problem
-from riata.training.model_path import ModelPath
-from riata.training.outputs import of_coefficients
+from riata.training.paths.model_path import ModelPath
 from riata.training.selection.scoring import mean_losses
 from riata.training.spec import Spec
+from riata.training.targets.outputs import of_coefficients
 
 TRIED = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares, where scores choose one
 SHARE_OF_CURVATURES = 0.125  # of the memory, for the curvatures of supports that are fitted in the same passes

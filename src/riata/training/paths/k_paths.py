@@ -17,8 +17,8 @@ from riata.solvers.subset.search.size_sweeps import Made, untold
 from riata.solvers.subset.search.subset import MIN_GAIN
 from riata.training.checks import check_spec
 from riata.training.fitting import make_problem, solver_options
-from riata.training.model_events import model_made
-from riata.training.model_path import ModelPath
+from riata.training.paths.model_events import model_made
+from riata.training.paths.model_path import ModelPath
 from riata.training.spec import Spec
 
 

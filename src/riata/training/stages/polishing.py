@@ -25,8 +25,8 @@ from riata.outcome.rest import Rest
 from riata.solvers.iterate import Leads
 from riata.solvers.registry import SOLVERS
 from riata.training.offsets import with_offsets
-from riata.training.several_classes import class_weights, one_against_rest
 from riata.training.spec import Spec
+from riata.training.targets.several_classes import class_weights, one_against_rest
 from riata.training.trained import Course, Known, Trained
 
 ROOM_FOR_REST = 0.25  # of the budget, for the sums over all features
