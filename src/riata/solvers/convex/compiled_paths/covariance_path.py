@@ -16,7 +16,7 @@ from riata.kernels.strengths import Strengths
 from riata.matrices.dense import MOST_DEVIATIONS
 from riata.objective import FirstOrder, Problem, Start, at_best_intercept
 from riata.penalties import ElasticNet
-from riata.solvers.convex.columns.columns import FASTER
+from riata.solvers.convex.columns.columns import FASTER, SPARSE
 from riata.solvers.convex.compiled_paths.covariances import Covariances
 from riata.solvers.convex.compiled_paths.told import Passed, Told
 from riata.solvers.convex.quadratics.curvature import Point
@@ -51,9 +51,10 @@ def covariance_path(problem: Problem, memory: int | None) -> "CovariancePath | N
 
 
 def _serve_sparse(data: InMemory) -> bool:
-    """Whether products of sparse columns are made at once, and are not more numbers than the columns have entries."""
+    """Whether products of sparse columns are made at once, and a step along them costs less than one along a column,
+    whose entries are read twice."""
     d = data.n_features
-    return d <= FEW_COLUMNS and d * d <= data.chunk.X.array.nnz
+    return d <= FEW_COLUMNS and d * d <= 2.0 * SPARSE * data.chunk.X.array.nnz
 
 
 def few_and_pulled(slopes: np.ndarray, thresholds: np.ndarray) -> bool:
