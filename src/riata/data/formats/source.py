@@ -6,7 +6,8 @@ is sparse. So arrays, files and streams all become batches, and there is one way
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ DENSE = "X"  # the name of the column of a dense matrix
 INDICES, VALUES = "X.indices", "X.values"
 TARGET, WEIGHT, OFFSET = "y", "weight", "offset"
 NOTHING: Mapping[str, Any] = {}
+A_LITTLE_MORE = 1.25  # times the rows that a part of a batch should have
 OF_CELLS = ("cells", "refused", "strays", "notes")  # attributes about cells of text
 
 
@@ -135,9 +137,14 @@ def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordB
 
 
 def parts_of_batches(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    """The same rows, at most so many at a time, none of which wait for others."""
+    """The same rows, about so many at a time at most, none of which wait for others.
+
+    What is a little larger stays whole, and other parts of a batch are about equal: small ones take time as large ones.
+    """
     for batch in batches:
-        yield from (batch.slice(start, most) for start in range(0, batch.num_rows, most))
+        n_parts = ceil(batch.num_rows / (A_LITTLE_MORE * most))
+        cuts = [i * batch.num_rows // n_parts for i in range(n_parts)]
+        yield from (batch.slice(a, b - a) for a, b in pairwise([*cuts, batch.num_rows]))
 
 
 def joined_batches(batches: Iterable[pa.RecordBatch], n: int) -> Iterator[pa.RecordBatch]:
