@@ -7,7 +7,6 @@ is sparse. So arrays, files and streams all become batches, and there is one way
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ DENSE = "X"  # the name of the column of a dense matrix
 INDICES, VALUES = "X.indices", "X.values"
 TARGET, WEIGHT, OFFSET = "y", "weight", "offset"
 NOTHING: Mapping[str, Any] = {}
-A_LITTLE_MORE = 1.25  # times the rows that a part of a batch should have
 OF_CELLS = ("cells", "refused", "strays", "notes")  # attributes about cells of text
 
 
@@ -137,12 +135,9 @@ def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordB
 
 
 def parts_of_batches(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    """The same rows, about so many at a time at most, none of which wait for others.
-
-    What is a little larger stays whole, and other parts of a batch are about equal: small ones take time as large ones.
-    """
+    """The same rows, at most so many at a time, none of which wait for others; parts of a batch are about equal."""
     for batch in batches:
-        n_parts = ceil(batch.num_rows / (A_LITTLE_MORE * most))
+        n_parts = -(-batch.num_rows // most)
         cuts = [i * batch.num_rows // n_parts for i in range(n_parts)]
         yield from (batch.slice(a, b - a) for a, b in pairwise([*cuts, batch.num_rows]))
 
