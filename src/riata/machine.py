@@ -126,11 +126,8 @@ def return_freed_memory() -> None:
 def resident_file_bytes() -> int:
     """How much memory of this process are pages of files, such as machine code of libraries; 0 if nobody tells."""
     try:
-        handle = os.open(STATM, os.O_RDONLY)  # it is asked for often, and a file of Python takes ten times as long
-        try:
-            return int(os.read(handle, 200).split()[2]) * mmap.PAGESIZE
-        finally:
-            os.close(handle)
+        with open(STATM, "rb", buffering=0) as counts:  # asked for often: `read_text` takes several times as long
+            return int(counts.read(200).split()[2]) * mmap.PAGESIZE
     except (OSError, ValueError, IndexError):
         return 0
 

@@ -31,7 +31,7 @@ class NamedLines(ParsedLines):
     _as_codes = False
 
     def __init__(self, files: Sequence[File], *, block_bytes: int, skip_bad: bool = False) -> None:
-        super().__init__(files, block_bytes=int(SHARE_OF_BLOCK * block_bytes), skip_bad=skip_bad)
+        super().__init__(files, block_bytes=max(int(SHARE_OF_BLOCK * block_bytes), 1), skip_bad=skip_bad)
         self._memory = ReusedMemory()
 
     def as_codes(self) -> None:
