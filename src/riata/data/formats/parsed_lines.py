@@ -49,10 +49,8 @@ class ParsedLines(FileSource):
         """The rows of the whole lines in block[start:stop], which will be overwritten."""
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        lines = 0
-        at_once = (
-            1 if isinstance(file, StandardInput | Followed) else AT_ONCE
-        )  # what is there waits for nothing to come
+        lines, live = 0, isinstance(file, StandardInput | Followed)
+        at_once = 1 if live else AT_ONCE  # rows that are there do not wait for those to come
         with file.stream() as stream, ThreadPoolExecutor(n_cores()) as threads:
             for parts in begun_ahead(self._parsing(stream, threads, at_once), at_once):
                 for part in parts:
