@@ -151,7 +151,7 @@ def test_an_estimator_of_arrays(here, rng):
 
 
 def test_a_search_that_was_cut_off_says_how_much_better_others_could_be(here, rng, monkeypatch):
-    monkeypatch.setattr("riata.solvers.subset.branch_and_bound.REPORT", 0.0)
+    monkeypatch.setattr("riata.solvers.subset.proof.branch_and_bound.REPORT", 0.0)
     X = rng.normal(size=(60, 30)) + rng.normal(size=(60, 1))
     y = X[:, :4].sum(axis=1) + 3.0 * rng.normal(size=60)
     with pytest.warns(UserWarning, match="before the gap was closed"):
