@@ -118,14 +118,14 @@ def test_coefficients_that_no_row_limits_are_named(here, rng):
     frame.to_csv("levels.csv", index=False)
     words = ["fit", "levels.csv", "--target", "late", "--k", "2", "--report", "page.html"]
     said = " ".join(CliRunner().invoke(main, words).output.split())
-    assert "No training row limits this coefficient: level=" in said
+    assert "The training rows put no limit on this coefficient: level=" in said
     assert "--ridge 0.01 keeps it finite" in said
     page = (here / "page.html").read_text()
-    assert "No training row limits this coefficient: level=" in page
+    assert "The training rows put no limit on this coefficient: level=" in page
     assert "a small ridge keeps it finite" in page
     limited = CliRunner().invoke(main, [*words, "--ridge", "0.01"]).output
     assert "minimised" in limited
-    assert "No training row limits" not in " ".join(limited.split()) + (here / "page.html").read_text()
+    assert "The training rows put no limit" not in " ".join(limited.split()) + (here / "page.html").read_text()
 
 
 def test_training_rows_and_the_baseline_stand_beside_test_rows(here):
