@@ -31,7 +31,7 @@ TRIES = 3
 def peaks_mb(*commands: list[str]) -> list[float]:
     """MB above what was held before, for each command; the first is run once before that, to have all code loaded.
 
-    To compile a loop takes tens of MB, once: where one was, all is measured again, unless nothing keeps what is compiled.
+    To compile a loop takes tens of MB, once: where one was, all is measured again (unless nothing keeps it).
     """
     arguments = [json.dumps(words) for words in commands]
     for _ in range(TRIES):
