@@ -219,7 +219,10 @@ def _model(problems: list[Problem], state: WorkingSetState, memory: int | None) 
     state.all_columns = all_of_them
     if all_of_them is not None and all(all_of_them.serves(problem.penalty) for problem in problems):
         return all_of_them
-    columns = without_curvature(problem, state.features, many_minima=True, memory=memory, at_hand=state.gathered)
+    known = state.curvature.features if problem.loss.quadratic and isinstance(state.curvature, Curvature) else None
+    columns = without_curvature(
+        problem, state.features, many_minima=True, memory=memory, at_hand=state.gathered, known=known
+    )
     state.gathered = columns if isinstance(columns, AnchoredColumns) else None
     if columns is not None:
         state.curvature = NOTHING if problem.loss.quadratic else state.curvature
