@@ -14,6 +14,7 @@ leaves.
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from riata.solvers.convex.quadratic import MANY_COORDINATES
 from riata.solvers.convex.restricted import sum_rounding
 from riata.solvers.convex.smoothing import Stage, first_width, minima
 from riata.solvers.convex.told import AlphaModel, Passed, PathOptions
+from riata.solvers.convex.watched import watched
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -53,6 +55,7 @@ from riata.threads import one_blas_thread
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
 LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
 MAX_ROUNDS = 30
+WATCHED = 0.2  # times the entries of a working set: columns beside it, of which the strong rule may have missed a few
 
 
 @dataclass
@@ -152,7 +155,7 @@ def _solve_block(
     if not (smallest.loss.quadratic and len(state.curvature.features)):  # what is read again is of no more features
         state.features = np.flatnonzero(state.w != 0.0)
     state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST_PULL))
-    model = _model(problems, state, options.memory)
+    model = _model(problems, state, at, options.memory)
     points, here = [], (state.w, state.b)
     for problem, alpha in zip(problems, alphas, strict=True):
         anywhere = model.starts_anywhere or (isinstance(model, Curvature) and problem.loss.quadratic)
@@ -170,7 +173,7 @@ def _solve_block(
         if not short:
             break
         state.features = _with_pulled(smallest, state, short)
-        model = _model([point.problem for point in short], state, options.memory)
+        model = _model([point.problem for point in short], state, short[-1].read_at, options.memory)
         local = _is_local(smallest, model)
         for point in short:
             assert point.at is not None
@@ -208,10 +211,10 @@ def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoin
     return grown(problem, state, ats, min_joining=room if passes_are_cheap(problem) else len(state.w))[0]
 
 
-def _model(problems: list[Problem], state: WorkingSetState, memory: int | None) -> InnerModel:
+def _model(problems: list[Problem], state: WorkingSetState, at: FirstOrder, memory: int | None) -> InnerModel:
     """What steps over the working set minimise: the loss over a copy of its columns, or a quadratic by their curvature.
 
-    The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
+    Slopes at the start of these steps are `at`. The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
     the others together with the slopes.
     """
     problem = problems[-1]
@@ -220,9 +223,9 @@ def _model(problems: list[Problem], state: WorkingSetState, memory: int | None) 
     if all_of_them is not None and all(all_of_them.serves(problem.penalty) for problem in problems):
         return all_of_them
     known = state.curvature.features if problem.loss.quadratic and isinstance(state.curvature, Curvature) else None
-    columns = without_curvature(
-        problem, state.features, many_minima=True, memory=memory, at_hand=state.gathered, known=known
-    )
+    in_model = int(np.count_nonzero(state.w))
+    also = partial(watched, problem, at, state.features, in_model, share=WATCHED)
+    columns = without_curvature(problem, state.features, True, False, memory, state.gathered, also, known)
     state.gathered = columns if isinstance(columns, AnchoredColumns) else None
     if columns is not None:
         state.curvature = NOTHING if problem.loss.quadratic else state.curvature
