@@ -24,6 +24,7 @@ from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
 from riata.solvers.convex.anchored_columns import AnchoredColumns
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
+from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.kept_factor import KeptFactor
@@ -165,13 +166,15 @@ def _solve_block(
         way = [way[-1], Passed(alpha, w, b)]
         points.append(PathPoint(problem, w, b, at.loss + problem.penalty.value(state.w), *here))
     if _is_local(smallest, model):  # a curvature kept from before may have moved features outside the working set
-        state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
+        _join_moved(state, points)
     short = points
     for _ in range(MAX_ROUNDS):
         _certify(short, options.judge, state.features if _is_local(smallest, model) else None)
         short = [point for point in short if point.gap > options.tol * options.unit]
         if not short:
             break
+        if isinstance(model, GatheredColumns):  # which may have moved those that were watched
+            _join_moved(state, short)
         state.features = _with_pulled(smallest, state, short)
         model = _model([point.problem for point in short], state, short[-1].read_at, options.memory)
         local = _is_local(smallest, model)
@@ -204,6 +207,11 @@ def _ahead(problem: Problem, way: list[Passed], alpha: float) -> Point:
     return far, b + share * (b - before.b)
 
 
+def _join_moved(state: WorkingSetState, points: list[PathPoint]) -> None:
+    """Let all features of these points be in the working set."""
+    state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
+
+
 def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoint]) -> np.ndarray:
     """The working set with features that are pulled in: all of them where passes are slow, else as many as are used."""
     ats = [point.at for point in points if point.at is not None]
@@ -214,8 +222,8 @@ def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoin
 def _model(problems: list[Problem], state: WorkingSetState, at: FirstOrder, memory: int | None) -> InnerModel:
     """What steps over the working set minimise: the loss over a copy of its columns, or a quadratic by their curvature.
 
-    Slopes at the start of these steps are `at`. The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
-    the others together with the slopes.
+    Slopes at the start of these steps are `at`. The curvature of new features is read: a pass. For losses that are not
+    quadratic only the first one is read here, the others together with the slopes.
     """
     problem = problems[-1]
     all_of_them = all_columns(problem, state, state.features, len(state.features), memory)
