@@ -24,16 +24,22 @@ KEPT = Path(__file__).parents[1] / "build" / "auto_k.json"
 FITS = {"alpha": {"alpha": "auto"}, "k without a ridge": {"k": "auto", "ridge": 0.0}, "k": {"k": "auto"}}
 HEAD = """# k or alpha, chosen
 
-Written by `python benchmarks/auto_k.py --out docs/auto.md`: `alpha="auto"` (the Lasso), `k="auto", ridge=0` and
-`k="auto"`, which chooses a ridge, too, with all other defaults. The loss is the mean on rows that no fit has seen: the
-log loss of classes, the mean squared error of numbers as a share of their variance, the Poisson loss of claims. The
-error is the standard error over those rows of the least of the three. `behind` says by how many of them `k="auto"` is
-above the least; below 1 is within one. Rows that were not seen are often many more than those that a choice was made
-by: `by folds` is the same in standard errors of the least score over the folds of `k="auto"`, which is what the rule
-allows it to give up for fewer features. Sets of few rows were learnt five times, and scored on another fifth each
-time. Time is in processor seconds, beside other work. Each line says of which run it is. `k without a ridge` of
-separable classes often chooses no feature at all or one: models of more are over-confident. Sets that are not in the
-table have not been run.
+How well do `alpha="auto"` (the Lasso) and `k="auto"` predict, and with how many features? The middle column is
+`k="auto", ridge=0`; `k="auto"` also chooses a [ridge](selection.md#a-ridge-beside-k). All other options are the
+defaults. Written by `python benchmarks/auto_k.py --out docs/auto.md`.
+
+- **Loss**: the mean on held-out rows: the log loss of classes, the mean squared error as a share of the variance, the
+  Poisson loss of claims. Small sets are fitted five times, each time without another fifth of the rows, which is
+  scored.
+- **Error**: the standard error, over the held-out rows, of the least of the three losses.
+- **Behind**: by how many of these errors `k="auto"` is above the least loss.
+- **By folds**: the same in standard errors of the best score over the folds that `k="auto"` chose by. Its rule may give
+  up one of them for fewer features. Held-out rows are often many more than those of the folds.
+- **Seconds**: processor seconds, beside other work.
+- **Run**: when and by which version of the code each line was measured.
+
+Without a ridge, `k="auto"` often chooses one feature or none where classes can be separated: larger models are
+over-confident.
 
 """
 

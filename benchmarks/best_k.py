@@ -25,7 +25,7 @@ from riata.datasets import load_digits49
 from riata.losses import LOSSES
 from riata.objective import Problem, mean_loss
 from riata.penalties import Cardinality
-from riata.solvers.subset.refit import Refits
+from riata.solvers.subset.local.refit import Refits
 from riata.training.fitting import fit
 from riata.training.spec import Spec
 

@@ -30,8 +30,8 @@ from riata.solvers.online.online import Online
 from riata.solvers.online.part_learner import LearntPart, LeftRows
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.solvers.online.shared_out import pieces
-from riata.training.stream_fit import learn_chunk
-from riata.training.streams import Learner
+from riata.training.streaming.stream_fit import learn_chunk
+from riata.training.streaming.streams import Learner
 
 ROWS, WORKERS = (10**9, 10**10), (10, 100, 1000)
 WARM = 60_000  # rows after which parts are measured

@@ -28,23 +28,24 @@ STEP, MEMORY, REPEATS = 50_000, "512MB", 5
 BANDWIDTH, LATENCY = 1.25e9, 0.5e-3  # of the network of the model: 10 Gbit/s, half a millisecond
 WIDE = 100_000  # features of the model's data
 MEASURED = """
-{command}: {title}, `memory="{memory}"` for the process or for each worker. A fit is an exact Lasso at
-alpha_max / 10; a pass gives the slopes of all features; `over local` is of fit, pass and CPU.
+{command}: {title}.
+The budget is `memory="{memory}"` for the process or for each worker. A fit is an exact Lasso at alpha_max / 10, a pass
+computes the gradient for all features, and `over local` compares fit, pass and CPU with one process.
 
 {engines}
 
 """
 MODEL = """### Larger clusters
 
-{measured} The network is assumed: 10 Gbit/s and 0.5 ms. For a terabyte of float32 rows with {wide:,} features on
-workers of 4 threads, rows in the page cache, a pass then costs
+This is a model of a pass over a terabyte of float32 rows with {wide:,} features, on workers of 4 threads, with the
+rows in the page cache. {measured} A network of 10 Gbit/s and 0.5 ms is assumed.
 
 {model}
 
-`sent` is what the function of a pass takes to reach all workers, which hand it on to each other; `added` is what goes
-up the tree of additions, most of it between workers at the same time. The scheduler's time for tasks bounds a large
-cluster, so parts are no more than the data's bytes are worth (`riata.engines.dask.opening.part_count`): a
-thousand workers are for more data than this, or for passes that cost more than reading.
+`sent` is the traffic that brings the function of a pass to all workers, which pass it on to each other. `added` is what
+goes up the tree of additions, mostly between workers and in parallel. The scheduler's time per task limits a large
+cluster, so the number of parts is limited by the size of the data (`riata.engines.dask.opening.part_count`). A thousand
+workers only pay for more data than this, or for passes that cost more than reading.
 """
 
 

@@ -25,7 +25,7 @@ from riata.engines.cuda.transfers import Gpu
 from riata.losses import LOSSES
 from riata.objective import first_order_part
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 HEAD = Path(__file__).with_name("gpu.head.md")

@@ -18,7 +18,7 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.facts import Facts
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 CHUNKS = 16

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 def riata(X, y, benchmark):
     from riata.data.in_memory import InMemory
     from riata.training.fitting import fit
-    from riata.training.path import path_of_margin
+    from riata.training.paths.path import path_of_margin
     from riata.training.spec import Spec
 
     X = X if sp.issparse(X) else np.ascontiguousarray(X)

@@ -35,7 +35,7 @@ from problems import SHARED
 from riata.data.in_memory import InMemory
 from riata.outcome.proofs import GlobalBound
 from riata.solvers.registry import SOLVERS
-from riata.solvers.subset.refit import Refits
+from riata.solvers.subset.local.refit import Refits
 from riata.training.fitting import fit, make_problem, solver_options
 from riata.training.spec import Spec
 

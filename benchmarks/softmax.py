@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from riata.data.in_memory import InMemory
 from riata.losses import LINKS, Softmax, probabilities
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 PER_CLASS = (2, 5, 10, 20, 50)  # coefficients

@@ -3,7 +3,7 @@
 import numpy as np
 
 from riata.objective import Problem, duality_gap, first_order, gap_unit
-from riata.training.outputs import of_coefficients
+from riata.training.targets.outputs import of_coefficients
 
 
 def gaps_by_passes(data, spec, path):

@@ -7,7 +7,7 @@ import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
-from riata.solvers.subset.refit import Refits
+from riata.solvers.subset.local.refit import Refits
 from riata.training.fitting import make_problem
 from riata.training.spec import Spec
 

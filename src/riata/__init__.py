@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from riata.penalties import Penalty
     from riata.reporting.html.fit_report import write_report
     from riata.solvers.registry import SOLVERS
-    from riata.training.opened_paths import k_path, path
+    from riata.training.paths.opened_paths import k_path, path
     from riata.training.spec import Spec
     from riata.training.train import train
 
@@ -52,10 +52,10 @@ _HOMES = {
     "SparseRegressor": "riata.estimators",
     "SparseSurvival": "riata.estimators",
     "Spec": "riata.training.spec",
-    "k_path": "riata.training.opened_paths",
+    "k_path": "riata.training.paths.opened_paths",
     "load_model": "riata.model.saved_model",
     "load_statistics": "riata.data.statistics",
-    "path": "riata.training.opened_paths",
+    "path": "riata.training.paths.opened_paths",
     "stability_selection": "riata.estimators.stability",
     "statistics_of": "riata.data.statistics",
     "train": "riata.training.train",

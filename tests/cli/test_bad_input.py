@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from click.testing import CliRunner
 
 from riata.cli import main
@@ -48,6 +49,7 @@ CASES = {
     "target as offset": (["fit", "good.csv", *FIT, "--offset", "y"], "'y' is the target, and cannot be"),
     "bounds twice": (["fit", "good.csv", *FIT, "--bound", "a=0..", "--bound", "a=..1"], "is given twice for 'a'"),
     "no target named": (["fit", "good.csv", "--alpha", "1"], "say which column to predict, --target COLUMN; there are"),
+    "no target beside sparse rows": (["fit", "sparse.npz", "--k", "1"], "value per row, --target FILE.npy"),
     "target of dates": (["fit", "dates.csv", "--target", "day", "--k", "1"], "'day' holds dates, and a target must be"),
     "weights of words": (["fit", "dates.csv", *FIT, "--weight", "name"], "'name' holds 'ann', and weights must be"),
     "quantiles with k": (
@@ -94,6 +96,7 @@ def here(tmp_path, monkeypatch):
     np.save("X.npy", np.arange(8.0).reshape(4, 2))
     np.save("y.npy", np.arange(3.0))
     np.save("nan.npy", np.array([[1.0, 2.0], [3.0, np.nan], [4.0, 1.0]]))
+    sp.save_npz("sparse.npz", sp.eye_array(9, format="csr"))
     CliRunner().invoke(main, ["fit", "good.csv", *FIT, "--out", "model.json", "--quiet"])
     assert (tmp_path / "model.json").exists()
     return tmp_path

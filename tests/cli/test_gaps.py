@@ -18,8 +18,8 @@ NEW = pd.DataFrame(
     }
 )
 SAID = (
-    "note: of 6 rows 2 have no 'weight', in whose place is the mean, 1 has no 'origin', and so none of its levels, "
-    "2 have a level of 'origin' that the model does not know ('Mars'), 1 has no 'day', in whose place is the mean"
+    "note: of 6 rows 2 have no 'weight' (filled with the mean), 1 has no 'origin' (none of its levels is set), "
+    "2 have a level of 'origin' that the model does not know ('Mars'), 1 has no 'day' (filled with the mean)"
 )
 
 
@@ -71,7 +71,7 @@ def test_rows_of_several_passes_and_columns_of_products_count_once():
     for j in range(6):
         gaps(3 + j, f"y{j}", Gap.LEVEL, 30, 3, [f"level {j}"])
     (note,) = gaps.notes(10)
-    assert note.startswith("of 10 rows 2 have no 'x', in whose place is the mean, 1 has a level of 'y0'")
+    assert note.startswith("of 10 rows 2 have no 'x' (filled with the mean), 1 has a level of 'y0'")
     assert note.endswith(", and so on in 2 more columns")
 
 

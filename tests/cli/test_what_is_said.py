@@ -80,6 +80,33 @@ def test_one_thing_is_not_several(here):
     assert "-0.0000" not in said
 
 
+def test_options_of_a_choice_are_pointed_out_where_nothing_is_chosen(here):
+    said = riata("fit", *PRICE, "--k", "2", "--cv", "3", "--n-alphas", "9").stderr
+    assert "note: --cv and --n-alphas have no effect without --k auto or --alpha auto" in said
+    assert "no effect" not in riata("fit", *PRICE, "--k", "auto", "--cv", "3").stderr
+
+
+def test_a_profile_says_how_many_rows_are_used(here):
+    assert "houses.csv: 300 rows, 4 features" in riata("profile", *PRICE).stdout
+    (here / "gaps.csv").write_text("a,y\n" + "".join(f"{i},{i if i % 3 else ''}\n" for i in range(30)))
+    assert "gaps.csv: 30 rows read, 20 used, 1 feature" in riata("profile", "gaps.csv", "--target", "y").stdout
+
+
+def test_the_side_of_the_threshold_is_that_of_the_class_that_is_missed(here):
+    frame = pd.read_csv("houses.csv").assign(left=lambda one: one["left"].map({"yes": "away", "no": "here"}))
+    frame.to_csv("away.csv", index=False)
+    said = riata("fit", "away.csv", "--target", "left", "--drop", "paid", "--k", "1").stderr
+    assert "no row of away is found: --class-weight balanced or a higher --threshold" in said
+
+
+def test_targets_are_said_to_be_numbers_or_classes(here):
+    said = riata("profile", *PRICE).stdout
+    assert "the target 'price' is a number: regression (--task classification changes that)" in said
+    assert (
+        "the target 'left' has 2 classes: classification\n" in riata("profile", "houses.csv", "--target", "left").stdout
+    )
+
+
 def test_a_class_that_is_never_predicted_is_pointed_out_with_what_helps(here):
     words = ["fit", "houses.csv", "--target", "left", "--drop", "paid", "--k", "1"]
     assert "no row of yes is found: --class-weight balanced or a lower --threshold" in riata(*words).stderr
@@ -98,12 +125,12 @@ def test_a_stream_says_what_it_minimises(here):
 def test_weights_and_the_threshold_are_shown(here):
     words = ["fit", "houses.csv", "--target", "left", "--drop", "paid", "--k", "1", "--out", "m.json"]
     more = ["--class-weight", "yes=20", "--threshold", "0.3", "--report", "p.html"]
-    assert "counts no 1, yes 20; probabilities are tilted" in riata(*words, *more).stdout
+    assert "weight of a row by class: no 1, yes 20; probabilities are shifted" in riata(*words, *more).stdout
     shown = riata("inspect", "m.json").stdout
     assert "yes is predicted from a probability of 0.3 on" in shown
-    assert "counts no 1, yes 20; probabilities are tilted" in shown
+    assert "weight of a row by class: no 1, yes 20; probabilities are shifted" in shown
     page = (here / "p.html").read_text()
-    assert "counts no 1, yes 20; probabilities are tilted" in page
+    assert "Weight of a row by class: no 1, yes 20; probabilities are shifted" in page
     assert "yes is predicted from a probability of 0.3 on" in page
 
 

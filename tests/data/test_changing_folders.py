@@ -17,7 +17,7 @@ import riata
 from riata.data.formats.filesource import FileSource
 from riata.errors import CheckpointError, DataError
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 from riata.training.train import train
 

@@ -15,7 +15,7 @@ from riata.data.row_marks import MarksGiven
 from riata.data.statistics import load_statistics, statistics_of
 from riata.errors import DataError, OptionError
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import riata
 from riata.model import Model
-from riata.training.model_path import ModelPath
+from riata.training.paths.model_path import ModelPath
 from riata.training.trained import Trained
 
 FUNCTIONS = {name: one for name in riata.__all__ if inspect.isfunction(one := getattr(riata, name))}

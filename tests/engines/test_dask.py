@@ -42,7 +42,7 @@ from riata.model.predictions import write_parts
 from riata.model.quality import quality
 from riata.model.scores import scores
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.selection.folds_asked import folds_asked
 from riata.training.spec import Spec
 from survival_problems import make as make_times

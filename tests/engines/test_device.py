@@ -25,7 +25,7 @@ from riata.model.scores import scores
 from riata.objective import first_order_part
 from riata.training.fitting import fit
 from riata.training.offsets import with_offsets
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.recoding import numbered_or_recoded
 from riata.training.selection.asked import Search
 from riata.training.selection.fits import debiased, fit_selected

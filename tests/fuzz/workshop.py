@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fuzz.formats import fill
 from fuzz.tries import run
-from riata.solvers.subset import branch_and_bound
+from riata.solvers.subset.proof import branch_and_bound
 
 
 def workshop(folder: Path) -> Path:

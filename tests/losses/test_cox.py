@@ -12,7 +12,7 @@ from riata.coupled_passes import by_rows
 from riata.losses.cox import TERMS, Cox, Efron
 from riata.objective import Problem, elastic_net, first_order, mean_loss
 from riata.solvers.convex.working_set import WorkingSetState, read
-from riata.training.risk_sets import RiskSets
+from riata.training.targets.risk_sets import RiskSets
 from survival_problems import make
 
 LOSSES = {"breslow": Cox, "efron": Efron}

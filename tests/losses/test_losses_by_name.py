@@ -12,8 +12,11 @@ CLASSES = {type(loss).__name__ for loss in EVERY.values()} | {Quantiles.__name__
 ALLOWED = {
     "training/parameters.py": {"squared"},  # the default of the parameter, declared where all are
     "reproduce/algorithms.py": {"squared"},  # the paper's experiment is about this one
-    "training/usual_loss.py": {"Softmax", "Binomial"},  # the default depends on the target and what else is asked
-    "training/risk_sets.py": {"Cox"},  # risk sets are what its targets are made of,
+    "training/targets/usual_loss.py": {
+        "Softmax",
+        "Binomial",
+    },  # the default depends on the target and what else is asked
+    "training/targets/risk_sets.py": {"Cox"},  # risk sets are what its targets are made of,
     "model/quality/risks.py": {"Cox"},  # and what its deviance is of
 }
 

@@ -19,7 +19,7 @@ from riata.objective import first_order, stationarity
 from riata.solvers.convex.smooth_step import smooth_step
 from riata.solvers.convex.working_set import WorkingSetState, read
 from riata.training.fitting import fit, make_problem
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 NAMES = ["mcp", "mcp:1.5", "scad", "scad:2.5", "lq"]

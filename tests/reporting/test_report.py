@@ -118,14 +118,14 @@ def test_coefficients_that_no_row_limits_are_named(here, rng):
     frame.to_csv("levels.csv", index=False)
     words = ["fit", "levels.csv", "--target", "late", "--k", "2", "--report", "page.html"]
     said = " ".join(CliRunner().invoke(main, words).output.split())
-    assert "No training row limits this coefficient: level=" in said
+    assert "The training rows put no limit on this coefficient: level=" in said
     assert "--ridge 0.01 keeps it finite" in said
     page = (here / "page.html").read_text()
-    assert "No training row limits this coefficient: level=" in page
+    assert "The training rows put no limit on this coefficient: level=" in page
     assert "a small ridge keeps it finite" in page
     limited = CliRunner().invoke(main, [*words, "--ridge", "0.01"]).output
     assert "minimised" in limited
-    assert "No training row limits" not in " ".join(limited.split()) + (here / "page.html").read_text()
+    assert "The training rows put no limit" not in " ".join(limited.split()) + (here / "page.html").read_text()
 
 
 def test_training_rows_and_the_baseline_stand_beside_test_rows(here):
@@ -151,7 +151,7 @@ def test_an_estimator_of_arrays(here, rng):
 
 
 def test_a_search_that_was_cut_off_says_how_much_better_others_could_be(here, rng, monkeypatch):
-    monkeypatch.setattr("riata.solvers.subset.branch_and_bound.REPORT", 0.0)
+    monkeypatch.setattr("riata.solvers.subset.proof.branch_and_bound.REPORT", 0.0)
     X = rng.normal(size=(60, 30)) + rng.normal(size=(60, 1))
     y = X[:, :4].sum(axis=1) + 3.0 * rng.normal(size=60)
     with pytest.warns(UserWarning, match="before the gap was closed"):

@@ -18,7 +18,8 @@ from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.errors import CheckpointError, OptionError
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex import gathered_columns, inner_method
+from riata.solvers.convex import inner_method
+from riata.solvers.convex.columns import gathered_columns
 from riata.solvers.iterate import Saved
 from riata.training import driver
 from riata.training.checkpoint import Checkpoints

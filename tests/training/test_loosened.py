@@ -5,7 +5,7 @@ import pytest
 
 from convex_problems import make
 from riata.data.in_memory import InMemory
-from riata.training.path import GrowingPath
+from riata.training.paths.path import GrowingPath
 from riata.training.spec import Spec
 
 

@@ -24,7 +24,7 @@ from riata.losses import LOSSES, Loss
 from riata.objective import Problem, duality_gap, elastic_net, empty_intercept, first_order
 from riata.penalties import ElasticNet, SeparablePenalty
 from riata.training.fitting import fit, make_problem
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 # A penalty.

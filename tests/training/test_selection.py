@@ -21,7 +21,7 @@ from riata.outcome.choices import ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.folds_used import FoldKind, FoldsUsed
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
-from riata.training.model_path import ModelPath
+from riata.training.paths.model_path import ModelPath
 from riata.training.selection import choosing
 from riata.training.selection.asked import Search
 from riata.training.selection.products import products_serve

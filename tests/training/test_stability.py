@@ -68,7 +68,7 @@ def test_a_bound_above_the_number_of_stable_features_is_said_to_say_nothing():
     few = Stability(np.ones(6), threshold=0.75, n_halves=10, q=6.0, spread=np.zeros((1, 6)))
     assert few.about_noise().endswith("the bound on that, 12, says nothing.")
     many = Stability(np.eye(100)[0], threshold=0.75, n_halves=10, q=1.0, spread=np.zeros((1, 100)))
-    assert many.about_noise().endswith("at most 0.02 are expected among them.")
+    assert many.about_noise().startswith("At most 0.02 of them are expected to be noise")
     assert Stability(np.zeros(5), 0.75, 10, 0.0, np.zeros((1, 5))).about_noise() == ""
 
 

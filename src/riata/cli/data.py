@@ -24,7 +24,7 @@ from riata.visible_text import visible
 @parameter_options("profile")
 @json_option
 def profile(data: str, as_json: bool, **options: Any) -> None:
-    """Show what the columns of DATA are, and which features they become: one pass."""
+    """Show what the columns of DATA hold, and which features they become."""
     from riata.data.columns.packed_names import for_json
     from riata.engines.open import open_data
     from riata.reporting.terminal.data_tables import show_profile
@@ -73,15 +73,15 @@ def _size(rows: Any, most: int) -> tuple[str, str]:
 @main.command(examples=("riata statistics monday.csv monday.stats --target price",))
 @click.argument("data")
 @click.argument("out", type=click.Path(path_type=Path))
-@number_option("--cv", default=5, help="Folds to keep apart for --k auto; 1 is none.")
-@number_option("--seed", default=0, help="Of the folds.")
+@number_option("--cv", default=5, help="Folds to keep apart for --k auto; 1: none.")
+@number_option("--seed", default=0, help="Seed of the folds.")
 @option("--add", multiple=True, metavar="FILE", help="Statistics of more rows, as this command wrote them.")
-@option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to be forgotten.")
+@option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to take out again.")
 @parameter_options("statistics")
 def statistics(
     data: str, out: Path, cv: int, seed: int, add: tuple[str, ...], subtract: tuple[str, ...], **options: Any
 ) -> None:
-    """Read DATA once, and write to OUT what a squared loss needs of it: riata fit and path take the file for rows."""
+    """Read DATA once and write its means and products to OUT: riata fit and path take them as data (squared loss)."""
     from riata.data.budget import parse_memory
     from riata.data.statistics import SummaryRows, load_statistics, statistics_of
     from riata.training.selection.folds_asked import folds_by_value
@@ -111,7 +111,7 @@ def statistics(
 
 @main.command()
 def datasets() -> None:
-    """List the data sets that can stand for a path."""
+    """List the data sets that can be named in place of a path."""
     from riata.reporting.terminal.data_tables import show_datasets
 
     show_datasets()

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from riata.cli.command import option
 from riata.cli.fit_summary import more_options, scores_of, show, summary_of, what_finds_more
-from riata.cli.group import main
+from riata.cli.group import main, say_note
 from riata.cli.next_command import say_next, with_options
 from riata.cli.options import check_one_of, json_option, parameter_options, shows_progress, validation_option
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from riata.model.training_facts import TrainingFacts
 
 ENDING = ".riata.json"
+OF_CHOICES = ("select", "cv", "gap", "n_alphas", "alpha_reach", "k_max")  # of use only where a strength is chosen
 
 
 @main.command(
@@ -47,7 +49,7 @@ ENDING = ".riata.json"
     "halvings",
     type=int,
     metavar="ROUNDS",
-    help="Show in the report how certain coefficients are, by fits to so many pairs of halves of the rows.",
+    help="Show in the report how certain coefficients are, by fits to this many pairs of halves of the rows.",
 )
 @json_option
 @option("--quiet", is_flag=True, help="Print nothing.")
@@ -71,6 +73,8 @@ def fit(
     check_one_of(options)
     chosen_out, out = out, writable(out or default_file(data))
     check_asked(options, report, halvings)
+    if not quiet:
+        say_unused(options)
     with clock("opening the data"):
         rows, open_more = open_rows(data, options, quiet or as_json)
         say_notes(rows, quiet)
@@ -118,6 +122,17 @@ def check_asked(options: dict[str, Any], report: Path | None, halvings: int | No
         check_folder(options["checkpoint"])
     if halvings is not None and report is None:
         raise OptionError("--stability is shown in a report: give --report a file, or see riata stability")
+
+
+def say_unused(options: dict[str, Any]) -> None:
+    """A note on options that were typed and change nothing: those of a choice, where nothing is to be chosen."""
+    if "auto" in (options["k"], options["alpha"]):
+        return
+    source_of = click.get_current_context().get_parameter_source
+    typed = [name for name in OF_CHOICES if source_of(name) is ParameterSource.COMMANDLINE]
+    if typed:
+        unused = " and ".join(f"--{name.replace('_', '-')}" for name in typed)
+        say_note(f"{unused} {'has' if len(typed) == 1 else 'have'} no effect without --k auto or --alpha auto")
 
 
 def certainty(trained: Any, rows: Any, rounds: int | None, clock: Stopwatch, warn: Notes) -> Any:

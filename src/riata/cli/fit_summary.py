@@ -65,8 +65,9 @@ def what_finds_more(model: Any, scores: Scores, options: dict[str, Any]) -> list
     if missed is None or options["class_weight"] is not None or options["threshold"] is not None:
         return []
     decides = len(model.classes) == 2 and model.link_function.probabilities
-    lower = " or a lower --threshold" if decides else ""
-    return [f"no row of {missed} is found: --class-weight balanced{lower} finds more of them"]
+    side = "lower" if missed == str(model.classes[1]) else "higher"  # the threshold is that of the second class
+    threshold = f" or a {side} --threshold" if decides else ""
+    return [f"no row of {missed} is found: --class-weight balanced{threshold} finds more of them"]
 
 
 def never_found(found: list[Any]) -> str | None:

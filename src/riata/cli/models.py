@@ -45,7 +45,7 @@ from riata.visible_text import visible
 def predict(
     model_file: str, data: str, out: Path | None, for_spreadsheets: bool, keep: tuple[str, ...], **how: Any
 ) -> None:
-    """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
+    """Predict a label or a number for every row of DATA, with probabilities if the model has them."""
     from riata.data.columns.gaps import counting
     from riata.data.out_of_core import OutOfCore
     from riata.data.remote import Remote

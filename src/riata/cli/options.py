@@ -206,7 +206,7 @@ validation_option = command_option(
     "--validation",
     heading=Heading.SELECTION,
     metavar="DATA",
-    help="Rows to choose by [then --select is validation].",
+    help="Rows that choose the model [implies --select validation].",
 )
 json_option = command_option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 

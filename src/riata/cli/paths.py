@@ -40,7 +40,7 @@ def path(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show the models of DATA from sparse to dense, along alpha or, with --k-max, along k, and which one to choose."""
+    """Show the models of DATA from sparse to dense, along alpha or (--k-max) along k, and choose one."""
     from riata.machine import peak_rss_mb
     from riata.reporting.terminal import path_report
     from riata.reporting.terminal.wording import passes_in_words
@@ -91,7 +91,7 @@ def path(
 @number_option("--threshold", default=0.75, help="Share of halves that makes a feature stable.")
 @json_option
 def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **options: Any) -> None:
-    """Show how often the features of DATA are chosen when half of its rows are left out."""
+    """Show how often each feature is chosen when half of the rows are left out."""
     from riata.reporting.terminal.stability_table import show_stability
     from riata.training.progress import step_progress
     from riata.training.stability import train_halves

@@ -20,7 +20,7 @@ report_option = option(
     "--report",
     heading=Heading.FIRST,
     type=click.Path(path_type=Path),
-    help="Write a page about it, for people: an .html file.",
+    help="Write an .html page that explains the result to people.",
 )
 
 

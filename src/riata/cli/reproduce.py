@@ -26,7 +26,7 @@ from riata.cli.options import shows_progress
 @option("--quick", is_flag=True, help="Fewer steps: the shape of the answer in a minute.")
 @option("--seeds", type=int, help="Seeds of what is random [default: 3, or 1 with --quick].")
 def reproduce(data: str, out: Path | None, quick: bool, seeds: int | None) -> None:
-    """Do the paper's experiment again: its tables and figures, with riata's own methods beside its eight."""
+    """Repeat the paper's experiment: its tables and figures, with riata's own methods beside its eight."""
     from riata.reproduce.experiment import reproduce as run
     from riata.training.progress import step_progress
 

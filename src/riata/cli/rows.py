@@ -89,7 +89,7 @@ def make_spec(rows: Any, options: dict[str, Any], **more: Any) -> Any:
     """What these options ask of a target of this kind."""
     from riata.losses import AUTO
     from riata.training.spec import Spec
-    from riata.training.usual_loss import with_usual_loss
+    from riata.training.targets.usual_loss import with_usual_loss
 
     given = {name: options[name] for name in OF_SPEC if name in options} | more
     given["loss"] = given.get("loss") or AUTO

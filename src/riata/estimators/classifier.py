@@ -24,7 +24,7 @@ from riata.losses import AUTO, Link, Loss, in_this_order, known_loss, ordinal_li
 from riata.model.decisions import decide
 from riata.penalties import Penalty
 from riata.training.spec import Spec
-from riata.training.streams import Learner
+from riata.training.streaming.streams import Learner
 
 
 def gives_probabilities(estimator: "SparseClassifier") -> bool:

@@ -22,7 +22,7 @@ from riata.estimators.input_checks import check_no_offset, check_values
 from riata.losses import USUAL
 from riata.model.decisions import finite_means
 from riata.training.checks import check_shares
-from riata.training.streams import Learner
+from riata.training.streaming.streams import Learner
 from riata.training.trained import Trained
 
 

@@ -43,8 +43,8 @@ from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
 from riata.training.checks import check_exposure
 from riata.training.spec import Spec
+from riata.training.targets.usual_loss import with_usual_loss
 from riata.training.trained import Trained
-from riata.training.usual_loss import with_usual_loss
 from riata.user_warnings import warn_user
 
 MOST_WARNED = 5  # columns that a warning names

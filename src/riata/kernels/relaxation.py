@@ -1,4 +1,4 @@
-"""The relaxation of best k for a quadratic loss, by coordinate descent, for `riata.solvers.subset.relaxation`.
+"""The relaxation of best k for a quadratic loss, by coordinate descent, for `riata.solvers.subset.proof.relaxation`.
 
 No loop makes an array: to compile that takes longer than to compile the loop.
 """

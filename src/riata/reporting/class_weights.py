@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from riata.model.model import Model
 
-TILTED = "probabilities are tilted towards classes of more weight, and are not shares of rows"
+SHIFTED = "probabilities are shifted towards classes of more weight, and are not frequencies of rows"
 
 
 def weights_in_words(model: Model) -> str | None:
@@ -19,6 +19,6 @@ def weights_in_words(model: Model) -> str | None:
     elif shares is not None and all(shares):
         weights = [1.0 / (len(shares) * share) for share in shares]
     else:
-        return f"classes are balanced; {TILTED}"
+        return f"classes are balanced; {SHIFTED}"
     said = ", ".join(f"{label} {weight:.4g}" for label, weight in zip(model.classes, weights, strict=True))
-    return f"a row of each class counts {said}{' (balanced)' if asked == 'balanced' else ''}; {TILTED}"
+    return f"weight of a row by class: {said}{' (balanced)' if asked == 'balanced' else ''}; {SHIFTED}"

@@ -28,7 +28,7 @@ from riata.reproduce.algorithms import ALGORITHMS, SETTING
 from riata.reproduce.rows import Rows
 from riata.training.fitting import fit
 from riata.training.spec import Spec
-from riata.training.streams import open_stream
+from riata.training.streaming.streams import open_stream
 from riata.units import parse_bytes
 
 BUDGET = "64MB"

@@ -19,10 +19,10 @@ from riata.solvers.capabilities import why_not
 from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
 from riata.training.checkpoint import check_folder
-from riata.training.outputs import of_coefficients
 from riata.training.penalty_checks import factor_checks, group_checks, penalty_checks
-from riata.training.several_classes import check_class_weight
 from riata.training.spec import Spec
+from riata.training.targets.outputs import of_coefficients
+from riata.training.targets.several_classes import check_class_weight
 from riata.units import whole_megabytes
 
 OF_COLUMNS = 5  # vectors of a fit that do not grow with the number of margins: moments and scales of columns

@@ -15,12 +15,12 @@ from riata.solvers.registry import SOLVERS
 from riata.training.checkpoint import Checkpoints, data_fingerprint
 from riata.training.checks import check_rows, check_spec
 from riata.training.driver import Record, Result, run
-from riata.training.first_fit import with_first_fit
-from riata.training.outputs import coefficient_scale, of_coefficients
 from riata.training.shaping_options import shaping_options
 from riata.training.spec import Spec
-from riata.training.two_stages import FIRST_FITS
-from riata.training.univariate import second_stage, single_fits
+from riata.training.stages.first_fit import with_first_fit
+from riata.training.stages.two_stages import FIRST_FITS
+from riata.training.stages.univariate import second_stage, single_fits
+from riata.training.targets.outputs import coefficient_scale, of_coefficients
 from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1

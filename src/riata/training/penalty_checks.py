@@ -7,7 +7,7 @@ import numpy as np
 from riata.penalties import PENALTIES, GroupLasso, SeparablePenalty
 from riata.solvers.capabilities import EXACT_ONLY
 from riata.training.spec import Spec
-from riata.training.two_stages import Adaptive
+from riata.training.stages.two_stages import Adaptive
 
 _NEWTON = {"second derivative", "one margin a row", "sum over rows"}  # what first fits ask of a loss
 

@@ -11,7 +11,7 @@ from riata.data.row_events import Watcher, watching
 from riata.kernels.announce import announcing
 from riata.solvers.registry import SOLVERS
 from riata.training.driver import Record
-from riata.training.model_events import watching_models
+from riata.training.paths.model_events import watching_models
 from riata.training.spec import Spec
 from riata.visible_text import visible
 

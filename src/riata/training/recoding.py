@@ -23,8 +23,8 @@ from riata.losses.several_margins import by_margin
 from riata.matrices.host import as_matrix
 from riata.scipy_later import sparse as sp
 from riata.training.fitting import Fit
-from riata.training.model_path import ModelPath
 from riata.training.named_features import with_features_numbered
+from riata.training.paths.model_path import ModelPath
 from riata.training.selection.fits import SelectedFit
 from riata.training.spec import Spec
 

@@ -10,7 +10,7 @@ import numpy as np
 from riata.losses import Loss, loss_of
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, GroupLasso, Numbers, Penalty, concave_penalty
 from riata.solvers.registry import SOLVERS, choose_solver
-from riata.training.two_stages import UNILASSO, Adaptive, adaptive_lasso
+from riata.training.stages.two_stages import UNILASSO, Adaptive, adaptive_lasso
 from riata.units import parse_bytes
 
 OVER_FEATURES = "sum over features |w_j|_2"

@@ -10,21 +10,21 @@ from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import ModelWarning, OptionError
 from riata.training.checks import check_same_features, check_same_offsets, check_target_varies
-from riata.training.classes_fit import ClassesFit
 from riata.training.coefficients import coefficients
 from riata.training.joined_fits import joined
-from riata.training.number_by_spread import number_by_spread
 from riata.training.offsets import mean_of_empty_model
 from riata.training.one_margin import fit_margin
-from riata.training.ordered_classes import in_order
 from riata.training.preparing import rows_or_statistics, rows_seen
-from riata.training.risk_sets import centred, check_risks, risk_sets
 from riata.training.selection.asked import search_of
 from riata.training.selection.folds_asked import folds_asked
-from riata.training.several_classes import class_weights, count_classes, with_classes
-from riata.training.several_quantiles import about_crossing, n_crossing
-from riata.training.several_targets import check_same_targets, means_of, moments_of_targets, of_targets
 from riata.training.spec import Spec
+from riata.training.targets.classes_fit import ClassesFit
+from riata.training.targets.number_by_spread import number_by_spread
+from riata.training.targets.ordered_classes import in_order
+from riata.training.targets.risk_sets import centred, check_risks, risk_sets
+from riata.training.targets.several_classes import class_weights, count_classes, with_classes
+from riata.training.targets.several_quantiles import about_crossing, n_crossing
+from riata.training.targets.several_targets import check_same_targets, means_of, moments_of_targets, of_targets
 from riata.training.trained import Trained
 from riata.user_warnings import Warn
 

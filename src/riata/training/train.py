@@ -16,7 +16,8 @@ from riata.training.checks import (
     check_shares,
     check_width,
 )
-from riata.training.polishing import (
+from riata.training.spec import Spec
+from riata.training.stages.polishing import (
     all_rows,
     check_polish,
     leads_of,
@@ -27,11 +28,10 @@ from riata.training.polishing import (
     widened,
     without_numbers,
 )
-from riata.training.several_targets import check_targets
-from riata.training.spec import Spec
-from riata.training.stream_fit import learn_stream
+from riata.training.streaming.stream_fit import learn_stream
+from riata.training.targets.several_targets import check_targets
+from riata.training.targets.usual_loss import with_usual_loss
 from riata.training.trained import Trained
-from riata.training.usual_loss import with_usual_loss
 from riata.user_warnings import Warn, warn_user
 
 

@@ -12,9 +12,10 @@ from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.model.saved_model import load_model
 from riata.objective import duality_gap, first_order, gap_unit, objective
-from riata.solvers.convex import column_copy, inner_method
+from riata.solvers.convex import inner_method
+from riata.solvers.convex.columns import column_copy
 from riata.training.fitting import fit, make_problem
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 METHODS = ["columns", "curvature", "as it comes"]

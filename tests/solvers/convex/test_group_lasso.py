@@ -17,10 +17,10 @@ from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.objective import alpha_max, duality_gap, first_order, objective
 from riata.penalties import GroupLasso
-from riata.solvers.convex import group_quadratic
-from riata.solvers.convex.group_quadratic import NEGATIVE, minimise_groups
+from riata.solvers.convex.quadratics import group_quadratic
+from riata.solvers.convex.quadratics.group_quadratic import NEGATIVE, minimise_groups
 from riata.training.fitting import bare_problem, fit, make_problem
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 GROUPS = np.random.default_rng(3).integers(12, size=40)  # of uneven sizes, and not side by side

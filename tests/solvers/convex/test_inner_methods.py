@@ -16,11 +16,13 @@ from problems import LAYOUTS, SMOOTH
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import gap_unit
-from riata.solvers.convex import column_copy, column_descent, inner_method, quadratic
-from riata.solvers.convex.columns import DenseColumns
-from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.solvers.convex import inner_method
+from riata.solvers.convex.columns import column_copy, column_descent
+from riata.solvers.convex.columns.columns import DenseColumns
+from riata.solvers.convex.columns.gathered_columns import GatheredColumns
+from riata.solvers.convex.quadratics import quadratic
 from riata.training.fitting import bare_problem, fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 METHODS = ["columns", "curvature", "dual along columns", "dual by matrix", "followed", "anchored"]

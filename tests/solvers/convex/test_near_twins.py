@@ -7,10 +7,10 @@ import scipy.sparse as sp
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import Problem, elastic_net
-from riata.solvers.convex import column_quadratic
-from riata.solvers.convex.column_quadratic import minimise_along_columns
-from riata.solvers.convex.columns import one_by_one
-from riata.solvers.convex.quadratic import minimise_quadratic
+from riata.solvers.convex.columns import column_quadratic
+from riata.solvers.convex.columns.column_quadratic import minimise_along_columns
+from riata.solvers.convex.columns.columns import one_by_one
+from riata.solvers.convex.quadratics.quadratic import minimise_quadratic
 
 NEARLY = 1e-3  # how far columns are from one another
 

@@ -10,9 +10,9 @@ from path_gaps import gaps_by_passes
 from riata.data.in_memory import InMemory
 from riata.objective import Problem, empty_start
 from riata.solvers.convex import screened_path
-from riata.training.outputs import of_coefficients
-from riata.training.path import GrowingPath
+from riata.training.paths.path import GrowingPath
 from riata.training.spec import Spec
+from riata.training.targets.outputs import of_coefficients
 
 TOL = 1e-6
 

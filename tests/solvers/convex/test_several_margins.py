@@ -16,9 +16,9 @@ from riata.engines.cuda.transfers import Host
 from riata.losses import Softmax
 from riata.objective import Problem, duality_gap, empty_start, first_order, objective
 from riata.penalties import ElasticNet, GroupLasso
-from riata.solvers.convex import outputs_columns
+from riata.solvers.convex.columns import outputs_columns
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 K = 4

@@ -12,7 +12,7 @@ from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.objective import best_slopes, duality_gap, objective
 from riata.training.fitting import fit, make_problem
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 OPTIONS = [

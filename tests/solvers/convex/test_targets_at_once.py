@@ -13,9 +13,9 @@ from riata.engines.cuda.transfers import Host
 from riata.losses import SquaredTargets
 from riata.objective import Problem, duality_gap, empty_start, first_order, objective
 from riata.penalties import ElasticNet, GroupLasso
-from riata.solvers.convex import targets_curvature
+from riata.solvers.convex.quadratics import targets_curvature
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 K = 3

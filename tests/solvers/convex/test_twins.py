@@ -8,7 +8,7 @@ from chunked import Chunked
 from riata.data.in_memory import InMemory
 from riata.losses import Softmax
 from riata.training.fitting import fit
-from riata.training.path import path_of_margin
+from riata.training.paths.path import path_of_margin
 from riata.training.spec import Spec
 
 

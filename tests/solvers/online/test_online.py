@@ -19,7 +19,7 @@ from riata.solvers.online.top_k import backward
 from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.fitting import fit
 from riata.training.spec import Spec
-from riata.training.streams import open_stream
+from riata.training.streaming.streams import open_stream
 
 MODES = {"its own alpha": {}, "alpha": {"alpha": 0.05}, "k": {"k": 3}}
 

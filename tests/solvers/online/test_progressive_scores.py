@@ -12,7 +12,7 @@ import riata
 from riata.data.chunk import Chunk
 from riata.solvers.online.progressive_scores import MOST_DAYS, ScoresByDay, ScoresSoFar
 from riata.training.spec import Spec
-from riata.training.streams import Learner
+from riata.training.streaming.streams import Learner
 
 
 @pytest.mark.parametrize("spread", [0.3, 5.0])

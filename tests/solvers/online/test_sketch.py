@@ -17,7 +17,7 @@ from riata.model.scores import scores
 from riata.solvers.online.sketch import Sketch
 from riata.training.fitting import fit
 from riata.training.spec import Spec
-from riata.training.streams import open_stream
+from riata.training.streaming.streams import open_stream
 
 TIGHT = 60_000  # bytes: a table of a hundred places
 PLANTED = np.array([3, 10, 40])

@@ -16,7 +16,7 @@ from riata.plot import ConvergenceDisplay
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.online.stream import mirrored
 from riata.training.spec import Spec
-from riata.training.streams import open_stream
+from riata.training.streaming.streams import open_stream
 
 METHODS = {
     "online": {}, "online, k": {"k": 2}, "ftrl": {"alpha": 0.01}, "rda": {"alpha": 0.01}, "truncated": {"alpha": 0.01},

@@ -11,7 +11,7 @@ from riata.losses import loss_of
 from riata.losses.with_offset import paired
 from riata.training.offsets import loss_with_offset
 from riata.training.spec import Spec
-from riata.training.streams import open_stream
+from riata.training.streaming.streams import open_stream
 
 ASKED = {
     "online": {"solver": "online"},

@@ -18,8 +18,8 @@ from riata.data.in_memory import InMemory
 from riata.losses.softmax import Softmax
 from riata.outcome.proofs import SwapOptimal
 from riata.solvers.subset import best_coupled
-from riata.solvers.subset.group_subset import GroupSubset
-from riata.solvers.subset.targets_subset import TargetsSubset
+from riata.solvers.subset.search.group_subset import GroupSubset
+from riata.solvers.subset.search.targets_subset import TargetsSubset
 from riata.training.fitting import fit
 from riata.training.spec import Spec
 

@@ -13,8 +13,8 @@ from riata.kernels.products import narrow_products
 from riata.losses import LOSSES
 from riata.outcome.proofs import SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Options
-from riata.solvers.subset.candidates import HELD, ROW_COPIES, room_for
-from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.local_quadratic import LocalQuadratic
+from riata.solvers.subset.search.candidates import HELD, ROW_COPIES, room_for
 from riata.training.fitting import fit, make_problem
 from riata.training.spec import Spec
 from subset_problems import SmallSubset, every_optimum

@@ -17,8 +17,8 @@ class Gap(Enum):
     """What is not there, as the end of a sentence about rows of a column."""
 
     LEVEL = "a level of {column!r} that the model does not know"
-    NUMBER = "no {column!r}, in whose place is the mean"
-    NO_LEVEL = "no {column!r}, and so none of its levels"
+    NUMBER = "no {column!r} (filled with the mean)"
+    NO_LEVEL = "no {column!r} (none of its levels is set)"
 
 
 @dataclass

@@ -26,7 +26,7 @@ from riata.data.formats.npy import Npy, Npz
 from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
 from riata.data.formats.parsed_lines import ParsedLines
-from riata.data.formats.source import NOTHING, OFFSET, TARGET, WEIGHT, OneColumn, Source, WithColumns
+from riata.data.formats.source import INDICES, NOTHING, OFFSET, TARGET, VALUES, WEIGHT, OneColumn, Source, WithColumns
 from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
@@ -154,7 +154,9 @@ def with_roles(
             roles[role] = beside.name_of(given, role, need_target)
     roles |= _roles_by_name(rows, roles, need_target)
     if roles["target"] is None and need_target:
-        raise DataError(f"say which column to predict, target='COLUMN'; there are {listed(rows.schema.names)}")
+        if not (names := [name for name in rows.schema.names if name not in (INDICES, VALUES)]):
+            raise DataError("say what to predict: a file of one value per row, target='FILE.npy'")
+        raise DataError(f"say which column to predict, target='COLUMN'; there are {listed(names)}")
     return (WithColumns(rows, beside.columns) if beside.columns else rows), roles
 
 

@@ -12,9 +12,12 @@ MOST_LEAKS = 5  # columns that a note names, of those that explain much of the t
 def on_target(target: Target, task: str) -> Iterator[str]:
     """Whether it is a number or a class, where that was guessed, and classes that are written in two ways."""
     if task == "auto" and not (target.survival or target.others or target.trials):
-        what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
-        decide = "task='classification' or task='regression' decides it"
-        yield f"the target {target.column!r} is taken for {what} ({decide})"
+        if target.classes is None:
+            yield f"the target {target.column!r} is a number: regression (task='classification' changes that)"
+        else:
+            numbers = not any(isinstance(label, str) for label in target.classes)
+            change = " (task='regression' changes that)" if numbers else ""
+            yield f"the target {target.column!r} has {len(target.classes)} classes: classification{change}"
     yield from _differ_in_case(target)
 
 

@@ -11,7 +11,7 @@ from riata.reporting.class_weights import weights_in_words
 from riata.reporting.html.ending import ending
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
-from riata.training.two_stages import FIRST_FITS, TWO_STAGES, UNILASSO, adaptive_lasso
+from riata.training.stages.two_stages import FIRST_FITS, TWO_STAGES, UNILASSO, adaptive_lasso
 
 MOST_LISTED = 4  # classes whose numbers are listed in a sentence
 SCORES = SCORE_NAMES | {

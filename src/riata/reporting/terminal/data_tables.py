@@ -19,8 +19,9 @@ def show_profile(name: str, data: Dataset) -> None:
     profile, console = data.profile, terminal()
     assert profile is not None
     rows, features = counted(profile.n_read, "row"), counted(data.n_features, "feature")
+    used = "" if profile.n_rows == profile.n_read else f" read, {profile.n_rows:,} used"
     kind = "sparse" if profile.encoding.sparse else "dense"
-    console.print(f"\n[bold]{escape(name)}[/]: {rows} read, {profile.n_rows:,} count, {features}, {kind}\n")
+    console.print(f"\n[bold]{escape(name)}[/]: {rows}{used}, {features}, {kind}\n")
     widths = {encoder.column: encoder.width for encoder in profile.encoding.encoders}
     table = Table(box=None, header_style="bold")
     for title in ("column", "type", "features", "missing", "what it holds"):

@@ -104,8 +104,8 @@ def about_unlimited(features: Sequence[str], advice: str = "a small ridge") -> s
     """A sentence on features whose coefficients nothing limits."""
     whose = "this coefficient" if len(features) == 1 else "these coefficients"
     return (
-        f"No training row limits {whose}: {_first(features)}. Rows with such a word or level are all of one class, or "
-        f"else the model is certain of them; the size says only where the solver stopped, and {advice} keeps it finite."
+        f"The training rows put no limit on {whose}: {_first(features)}. All rows with such a feature are of one "
+        f"class, or the model is certain of them. The size says where the solver stopped: {advice} keeps it finite."
     )
 
 

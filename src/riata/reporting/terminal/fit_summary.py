@@ -141,7 +141,7 @@ def _target(model: Model) -> str:
     """What is predicted, by name; of two classes, which one is the positive one."""
     name = model.target or "the target"
     if model.task == "survival":
-        return f"{name}, the time of an event; positive coefficients speak for an early one"
+        return f"{name}, the time of an event; positive coefficients mean an earlier one"
     if model.targets is not None:
         asked = model.training.parameters
         shared = asked.get("shared_support")
@@ -164,14 +164,12 @@ def _target(model: Model) -> str:
         return f"{name}, {len(classes)} classes, {ends}; {how_learnt(model)}"
     if len(classes) != 2:
         return f"{name}, {len(classes)} classes: {first_few(classes)}; {how_learnt(model)}"
-    said = (
-        f"{name}: {classes[0]} or {classes[1]}; positive is {model.classes[1]}, which positive coefficients speak for"
-    )
+    said = f"{name}: {classes[0]} or {classes[1]}; positive is {model.classes[1]}, favoured by positive coefficients"
     return said + (f", predicted from a probability of {model.threshold:g} on" if model.threshold is not None else "")
 
 
 def how_learnt(model: Model) -> str:
     """Whether several classes were learnt one by one or all at once, or in their order."""
     if model.cutpoints is not None:
-        return "in this order: positive coefficients speak for higher ones"
+        return "in this order: positive coefficients favour higher ones"
     return "all in one model" if model.link_function.sums_to_one else "each against the rest"

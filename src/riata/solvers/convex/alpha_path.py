@@ -22,17 +22,17 @@ import numpy as np
 from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
-from riata.solvers.convex.anchored_columns import AnchoredColumns
-from riata.solvers.convex.curvature import NOTHING, Curvature, Point
-from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
+from riata.solvers.convex.columns.gathered_columns import GatheredColumns
+from riata.solvers.convex.columns.restricted import sum_rounding
+from riata.solvers.convex.compiled_paths.models_ahead import ModelsAhead
+from riata.solvers.convex.compiled_paths.told import AlphaModel, Passed, PathOptions
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
-from riata.solvers.convex.kept_factor import KeptFactor
-from riata.solvers.convex.models_ahead import ModelsAhead
-from riata.solvers.convex.quadratic import MANY_COORDINATES
-from riata.solvers.convex.restricted import sum_rounding
+from riata.solvers.convex.quadratics.curvature import NOTHING, Curvature, Point
+from riata.solvers.convex.quadratics.kept_factor import KeptFactor
+from riata.solvers.convex.quadratics.quadratic import MANY_COORDINATES
 from riata.solvers.convex.smoothing import Stage, first_width, minima
-from riata.solvers.convex.told import AlphaModel, Passed, PathOptions
 from riata.solvers.convex.watched import watched
 from riata.solvers.convex.working_set import (
     CUTS,

@@ -20,11 +20,11 @@ import numpy as np
 from riata.data.sample import sample_rows
 from riata.objective import Problem, empty_start, first_order
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.curvature import NOTHING
-from riata.solvers.convex.first_model import first_model
+from riata.solvers.convex.compiled_paths.first_model import first_model
 from riata.solvers.convex.from_above import Steps, may_crawl, or_from_above
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.newton import Reading, advance, newton
+from riata.solvers.convex.quadratics.curvature import NOTHING
 from riata.solvers.convex.smoothing import by_smoothing
 from riata.solvers.convex.working_set import WorkingSetState, grown
 from riata.solvers.iterate import Iterate, Options

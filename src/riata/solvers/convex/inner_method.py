@@ -23,19 +23,19 @@ from riata.data.in_memory import InMemory
 from riata.losses import SeveralMargins
 from riata.objective import Problem
 from riata.penalties import GroupLasso
-from riata.solvers.convex.all_columns import AllColumns
-from riata.solvers.convex.anchored_columns import AnchoredColumns
-from riata.solvers.convex.anchored_products import NO_ANCHOR, KeptAnchor
-from riata.solvers.convex.column_copy import ColumnCopy, column_copy
-from riata.solvers.convex.column_descent import too_many
-from riata.solvers.convex.columns import FASTER
-from riata.solvers.convex.curvature import Curvature
-from riata.solvers.convex.gathered_columns import GatheredColumns
-from riata.solvers.convex.group_quadratic import LARGE_BLOCK
-from riata.solvers.convex.homotopy import serves_bounds
-from riata.solvers.convex.outputs_columns import OutputColumns, output_columns
-from riata.solvers.convex.outputs_curvature import OutputsCurvature
-from riata.solvers.convex.targets_curvature import TargetsCurvature
+from riata.solvers.convex.columns.all_columns import AllColumns
+from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
+from riata.solvers.convex.columns.anchored_products import NO_ANCHOR, KeptAnchor
+from riata.solvers.convex.columns.column_copy import ColumnCopy, column_copy
+from riata.solvers.convex.columns.column_descent import too_many
+from riata.solvers.convex.columns.columns import FASTER
+from riata.solvers.convex.columns.gathered_columns import GatheredColumns
+from riata.solvers.convex.columns.outputs_columns import OutputColumns, output_columns
+from riata.solvers.convex.quadratics.curvature import Curvature
+from riata.solvers.convex.quadratics.group_quadratic import LARGE_BLOCK
+from riata.solvers.convex.quadratics.homotopy import serves_bounds
+from riata.solvers.convex.quadratics.outputs_curvature import OutputsCurvature
+from riata.solvers.convex.quadratics.targets_curvature import TargetsCurvature
 from riata.solvers.convex.working_set import WorkingSetState
 
 InnerModel = (

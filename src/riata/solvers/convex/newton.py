@@ -9,13 +9,13 @@ import numpy as np
 
 from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.all_columns import NO_PAST
-from riata.solvers.convex.anchored_columns import AnchoredColumns
-from riata.solvers.convex.curvature import FAST, NOTHING, ROUGH_PRECISION, Curvature
-from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.solvers.convex.columns.all_columns import NO_PAST
+from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
+from riata.solvers.convex.columns.gathered_columns import GatheredColumns
+from riata.solvers.convex.columns.restricted import sum_rounding
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
-from riata.solvers.convex.restricted import sum_rounding
+from riata.solvers.convex.quadratics.curvature import FAST, NOTHING, ROUGH_PRECISION, Curvature
 from riata.solvers.convex.smooth_step import smooth_step
 from riata.solvers.convex.watched import most_are_pulled, watched
 from riata.solvers.convex.working_set import (

@@ -9,7 +9,7 @@ import numpy as np
 from riata.objective import FirstOrder, Problem, at_best_intercept
 from riata.penalties import SeparablePenalty
 from riata.positive import solve_positive
-from riata.solvers.convex.curvature import Curvature, Point
+from riata.solvers.convex.quadratics.curvature import Curvature, Point
 
 DIFFERENCE = 1e-6  # of a coefficient: distance of the finite differences that give the penalty's curvature
 

@@ -28,9 +28,9 @@ from riata.objective import (
     summarise_smoothed,
 )
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.curvature import NOTHING, Point
 from riata.solvers.convex.judge import SAMPLE_PRECISION, Judge
 from riata.solvers.convex.newton import Care, newton
+from riata.solvers.convex.quadratics.curvature import NOTHING, Point
 from riata.solvers.convex.working_set import WorkingSetState, check_memory, pass_part
 from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.saved_checks import check_facts, restoring

@@ -9,7 +9,7 @@ import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.objective import FirstOrder, Problem, at_best_intercept, pulls
-from riata.solvers.convex.spare_copies import spare_copies
+from riata.solvers.convex.columns.spare_copies import spare_copies
 
 LOOKED_AT = 1.0  # times the entries of a working set: a look at all costs twice as much, beside many sweeps over some
 MOST = 0.5  # of the features

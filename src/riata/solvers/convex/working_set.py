@@ -19,18 +19,18 @@ from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, at_best_intercept, first_order_part, pulls, summarise
 from riata.penalties import GroupLasso
-from riata.solvers.convex.all_columns import NO_PAST, AllColumns, Past
-from riata.solvers.convex.anchored_columns import AnchoredColumns
-from riata.solvers.convex.anchored_products import NO_ANCHOR, KeptAnchor
-from riata.solvers.convex.curvature import NOTHING, Curvature, Point
-from riata.solvers.convex.effort import Effort
-from riata.solvers.convex.gathered_columns import GatheredColumns
-from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
-from riata.solvers.convex.restricted import F_ROUNDING
-from riata.solvers.convex.row_curvature import row_curvature
-from riata.solvers.convex.spare_copies import spare_copies
-from riata.solvers.convex.targets_curvature import TargetsCurvature
-from riata.solvers.convex.term_products import TermProducts, term_products, within_terms
+from riata.solvers.convex.columns.all_columns import NO_PAST, AllColumns, Past
+from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
+from riata.solvers.convex.columns.anchored_products import NO_ANCHOR, KeptAnchor
+from riata.solvers.convex.columns.effort import Effort
+from riata.solvers.convex.columns.gathered_columns import GatheredColumns
+from riata.solvers.convex.columns.restricted import F_ROUNDING
+from riata.solvers.convex.columns.row_curvature import row_curvature
+from riata.solvers.convex.columns.spare_copies import spare_copies
+from riata.solvers.convex.quadratics.curvature import NOTHING, Curvature, Point
+from riata.solvers.convex.quadratics.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
+from riata.solvers.convex.quadratics.targets_curvature import TargetsCurvature
+from riata.solvers.convex.quadratics.term_products import TermProducts, term_products, within_terms
 from riata.solvers.iterate import Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_positive, check_set, restoring
 from riata.units import whole_megabytes

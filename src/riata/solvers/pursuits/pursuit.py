@@ -11,7 +11,7 @@ from riata.objective import Problem, first_order
 from riata.outcome.proofs import Proof
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.stochastic.subgradient import largest_eigenvalue
-from riata.solvers.subset.refit import Refits
+from riata.solvers.subset.local.refit import Refits
 
 
 def largest(values: np.ndarray, count: int) -> np.ndarray:

@@ -17,14 +17,14 @@ from riata.errors import OptionError
 from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem, empty_start, first_order, gap_unit
 from riata.outcome.proofs import Bound, GlobalBound, Proof, SwapOptimal, ZeroLoss
-from riata.solvers.convex.curvature import Point
+from riata.solvers.convex.quadratics.curvature import Point
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_set, restoring
-from riata.solvers.subset.coupled_quadratic import CoupledQuadratic
-from riata.solvers.subset.coupled_refit import CoupledRefits
+from riata.solvers.subset.local.coupled_quadratic import CoupledQuadratic
+from riata.solvers.subset.local.coupled_refit import CoupledRefits
+from riata.solvers.subset.local.refit import SEPARATED, Fitted
 from riata.solvers.subset.memory_untold import budget_for
-from riata.solvers.subset.refit import SEPARATED, Fitted
-from riata.solvers.subset.subset import MIN_GAIN
+from riata.solvers.subset.search.subset import MIN_GAIN
 from riata.threads import one_blas_thread
 from riata.units import whole_megabytes
 

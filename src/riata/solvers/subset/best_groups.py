@@ -15,13 +15,13 @@ from riata.outcome.proofs import Bound, GlobalBound, SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options
 from riata.solvers.subset.best_k_refits import REFITS
-from riata.solvers.subset.certified import certified_iterates, resumed_iterates
-from riata.solvers.subset.global_bound import Size, quadratic_bounds, true_bounds
-from riata.solvers.subset.group_subset import GroupSubset
-from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.refit import SEPARATED, Fitted, Proposal, Refits
 from riata.solvers.subset.memory_untold import budget_for
-from riata.solvers.subset.refit import SEPARATED, Fitted, Proposal, Refits
-from riata.solvers.subset.subset import MIN_GAIN
+from riata.solvers.subset.proof.certified import certified_iterates, resumed_iterates
+from riata.solvers.subset.proof.global_bound import Size, quadratic_bounds, true_bounds
+from riata.solvers.subset.search.group_subset import GroupSubset
+from riata.solvers.subset.search.subset import MIN_GAIN
 from riata.threads import one_blas_thread
 from riata.units import whole_megabytes
 

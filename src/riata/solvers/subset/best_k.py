@@ -23,15 +23,15 @@ from riata.solvers.saved_checks import check_array, check_facts, check_set, rest
 from riata.solvers.subset.best_coupled import best_coupled, is_coupled
 from riata.solvers.subset.best_groups import best_groups
 from riata.solvers.subset.best_k_refits import by_refits, largest_gains
-from riata.solvers.subset.candidates import Room, first_count, make_room, next_count, room_for
-from riata.solvers.subset.certified import certified_iterates, resumed_iterates
 from riata.solvers.subset.close_features import close_features
-from riata.solvers.subset.global_bound import Size, quadratic_bounds
-from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.refit import Fitted
-from riata.solvers.subset.saved_search import is_search
-from riata.solvers.subset.subset import MIN_GAIN, OVERSHOOTS, Subset
-from riata.solvers.subset.swap_outlook import Outlook, matching_pursuit, rough_outlook
+from riata.solvers.subset.local.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.refit import Fitted
+from riata.solvers.subset.proof.certified import certified_iterates, resumed_iterates
+from riata.solvers.subset.proof.global_bound import Size, quadratic_bounds
+from riata.solvers.subset.proof.saved_search import is_search
+from riata.solvers.subset.search.candidates import Room, first_count, make_room, next_count, room_for
+from riata.solvers.subset.search.subset import MIN_GAIN, OVERSHOOTS, Subset
+from riata.solvers.subset.search.swap_outlook import Outlook, matching_pursuit, rough_outlook
 
 CHEAP_PURSUIT = 3e7  # multiplications: matching pursuit among all features is tried if it takes no more
 EARLY_ROUNDS = 2  # their supports will change too much to be worth their rows of H

@@ -17,16 +17,16 @@ from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Bound, GlobalBound, NoBound, Proof, SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
-from riata.solvers.subset.candidates import next_count, room_for
-from riata.solvers.subset.certified import certified_iterates
 from riata.solvers.subset.close_features import NONE_CLOSE, close_features
-from riata.solvers.subset.global_bound import true_bounds
-from riata.solvers.subset.hessian import NOTHING
-from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.hessian import NOTHING
+from riata.solvers.subset.local.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.refit import SEPARATED, Fitted, Refits
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
-from riata.solvers.subset.refit import SEPARATED, Fitted, Refits
-from riata.solvers.subset.subset import MIN_GAIN
-from riata.solvers.subset.support_search import SupportSearch
+from riata.solvers.subset.proof.certified import certified_iterates
+from riata.solvers.subset.proof.global_bound import true_bounds
+from riata.solvers.subset.search.candidates import next_count, room_for
+from riata.solvers.subset.search.subset import MIN_GAIN
+from riata.solvers.subset.search.support_search import SupportSearch
 
 CHECKED = 64  # swaps among all features that are tried before a support is final
 REFITS = 16  # how many of them are refitted

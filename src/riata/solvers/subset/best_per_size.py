@@ -18,16 +18,16 @@ from riata.solvers.iterate import Options
 from riata.solvers.subset.best_coupled import is_coupled
 from riata.solvers.subset.best_groups import check_memory, refitted, searched
 from riata.solvers.subset.best_k_refits import largest_gains
-from riata.solvers.subset.candidates import first_count, make_room, next_count, room_for
 from riata.solvers.subset.coupled_per_size import coupled_per_size
-from riata.solvers.subset.global_bound import Bounded, Size, quadratic_bounds, true_bounds
-from riata.solvers.subset.hessian import NOTHING
-from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.planes import Costs
-from riata.solvers.subset.refit import Fitted
+from riata.solvers.subset.local.hessian import NOTHING
+from riata.solvers.subset.local.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.refit import Fitted
+from riata.solvers.subset.proof.global_bound import Bounded, Size, quadratic_bounds, true_bounds
+from riata.solvers.subset.proof.planes import Costs
 from riata.solvers.subset.rough_per_size import rough_per_size
-from riata.solvers.subset.size_sweeps import Made, sweeps, untold
-from riata.solvers.subset.subset import MIN_GAIN
+from riata.solvers.subset.search.candidates import first_count, make_room, next_count, room_for
+from riata.solvers.subset.search.size_sweeps import Made, sweeps, untold
+from riata.solvers.subset.search.subset import MIN_GAIN
 from riata.threads import one_blas_thread
 
 SIZES = 4  # whose relaxations are made for another loss: each costs a pass

@@ -15,10 +15,10 @@ import numpy as np
 from riata.arrays import to_host
 from riata.data.chunk import Chunk, added
 from riata.objective import Problem, gap_unit
-from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.local_rows import LocalRows
-from riata.solvers.subset.subset import COLLINEAR
-from riata.solvers.subset.swap_outlook import Outlook
+from riata.solvers.subset.local.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.local_rows import LocalRows
+from riata.solvers.subset.search.subset import COLLINEAR
+from riata.solvers.subset.search.swap_outlook import Outlook
 
 MOST = 64  # that are looked at
 NO_OTHER = -1

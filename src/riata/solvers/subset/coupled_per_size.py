@@ -9,13 +9,13 @@ import numpy as np
 
 from riata.objective import Problem
 from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
-from riata.solvers.convex.curvature import Point
+from riata.solvers.convex.quadratics.curvature import Point
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_coupled import CoupledSearch
-from riata.solvers.subset.coupled_quadratic import CoupledQuadratic, coefficients_of
-from riata.solvers.subset.coupled_refit import CoupledRefits
-from riata.solvers.subset.refit import Fitted, empty_model
-from riata.solvers.subset.size_sweeps import Made
+from riata.solvers.subset.local.coupled_quadratic import CoupledQuadratic, coefficients_of
+from riata.solvers.subset.local.coupled_refit import CoupledRefits
+from riata.solvers.subset.local.refit import Fitted, empty_model
+from riata.solvers.subset.search.size_sweeps import Made
 from riata.threads import one_blas_thread
 
 Proposal = tuple[np.ndarray, Point]  # features, and where to begin

@@ -14,13 +14,13 @@ import numpy as np
 from riata.objective import Problem, empty_intercept, gap_unit
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_k_refits import largest_gains
-from riata.solvers.subset.candidates import first_count, next_count
-from riata.solvers.subset.hessian import NOTHING
-from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.hessian import NOTHING
+from riata.solvers.subset.local.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.refit import REFIT_PRECISION, SEPARATED, Fitted, Refits, empty_model
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
-from riata.solvers.subset.refit import REFIT_PRECISION, SEPARATED, Fitted, Refits, empty_model
-from riata.solvers.subset.size_sweeps import Made, sweeps, untold
-from riata.solvers.subset.swap_outlook import largest_slopes
+from riata.solvers.subset.search.candidates import first_count, next_count
+from riata.solvers.subset.search.size_sweeps import Made, sweeps, untold
+from riata.solvers.subset.search.swap_outlook import largest_slopes
 from riata.threads import one_blas_thread
 
 MOST_COPIED = 0.25  # of the memory: the columns of all supports are copied once if they take no more

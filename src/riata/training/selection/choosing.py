@@ -10,7 +10,7 @@ from riata.losses import Loss
 from riata.outcome.choice_sentences import why_chosen
 from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.folds_used import FoldsUsed
-from riata.training.model_path import ModelPath
+from riata.training.paths.model_path import ModelPath
 from riata.training.selection.scoring import HeldOut
 
 

@@ -9,13 +9,13 @@ import numpy as np
 from riata.data.dataset import Columns, Dataset
 from riata.training.driver import Record, Result
 from riata.training.fitting import Fit
-from riata.training.model_path import ModelPath
-from riata.training.relaxing import refits
+from riata.training.paths.model_path import ModelPath
 from riata.training.selection.asked import Search
 from riata.training.selection.choosing import Selection
 from riata.training.selection.scoring import mean_losses
 from riata.training.selection.search import search_path
 from riata.training.spec import Spec
+from riata.training.stages.relaxing import refits
 
 
 @dataclass(frozen=True)

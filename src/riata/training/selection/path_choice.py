@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riata.training.model_path import ModelPath
+from riata.training.paths.model_path import ModelPath
 from riata.training.selection.choosing import Selection
 
 

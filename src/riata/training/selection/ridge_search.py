@@ -23,14 +23,14 @@ from riata.objective import Problem, empty_intercept
 from riata.small_work import of_thread
 from riata.solvers.subset.best_coupled import CoupledSearch
 from riata.solvers.subset.best_k_refits import largest_gains
-from riata.solvers.subset.hessian import NOTHING
-from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.refit import SCORED_PRECISION
+from riata.solvers.subset.local.hessian import NOTHING
+from riata.solvers.subset.local.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local.refit import SCORED_PRECISION
 from riata.threads import n_cores, one_blas_thread
 from riata.training.fitting import make_problem, solver_options
-from riata.training.k_paths import fitted_k_path, k_path_of_margin, rough_k_path, supports_under_ridge
-from riata.training.model_events import model_made
-from riata.training.model_path import ModelPath
+from riata.training.paths.k_paths import fitted_k_path, k_path_of_margin, rough_k_path, supports_under_ridge
+from riata.training.paths.model_events import model_made
+from riata.training.paths.model_path import ModelPath
 from riata.training.selection.choosing import beyond_doubt
 from riata.training.selection.scoring import HeldOut
 from riata.training.spec import Spec

@@ -13,17 +13,17 @@ from riata.data.statistics import Statistics
 from riata.errors import DataError
 from riata.losses import Loss, SeveralMargins
 from riata.outcome.folds_used import FoldKind, FoldsUsed
-from riata.training.k_paths import k_path_of_margin, rough_k_path
-from riata.training.model_events import model_made
-from riata.training.model_path import ModelPath
-from riata.training.path import path_of_margin
-from riata.training.relaxing import relaxed, shares_tried
+from riata.training.paths.k_paths import k_path_of_margin, rough_k_path
+from riata.training.paths.model_events import model_made
+from riata.training.paths.model_path import ModelPath
+from riata.training.paths.path import path_of_margin
 from riata.training.selection.asked import Search
 from riata.training.selection.products import fold_statistics
 from riata.training.selection.ridge_search import ScoredRows
 from riata.training.selection.scoring import HeldOut, held_out, scored_loss
 from riata.training.selection.side_by_side import fits_side_by_side, paths_side_by_side
 from riata.training.spec import Spec
+from riata.training.stages.relaxing import relaxed, shares_tried
 
 DEFAULT_K_MAX = 50  # where a path along k ends, or begins to ask whether more are better
 

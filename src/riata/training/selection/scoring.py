@@ -19,7 +19,7 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import CoupledLoss, Loss
-from riata.training.model_path import ModelPath
+from riata.training.paths.model_path import ModelPath
 
 CRITERIA = ("aic", "bic", "ebic")
 ROWS_AT_ONCE = 4096  # rows whose margins, one for every model and output, are in memory at once,

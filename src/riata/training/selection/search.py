@@ -18,12 +18,11 @@ from riata.data.gram import are_whole
 from riata.data.statistics import SummaryRows
 from riata.errors import OptionError
 from riata.outcome.choices import ScoredOn, Scores
-from riata.solvers.subset.hessian import NOTHING
+from riata.solvers.subset.local.hessian import NOTHING
 from riata.training.checks import check_rows, check_spec
-from riata.training.k_paths import fitted_k_path, k_path_of_margin, supports_under_ridge
-from riata.training.model_path import ModelPath
-from riata.training.path import MOST_ALPHAS, usual_reach
-from riata.training.relaxing import every_share, shares_tried
+from riata.training.paths.k_paths import fitted_k_path, k_path_of_margin, supports_under_ridge
+from riata.training.paths.model_path import ModelPath
+from riata.training.paths.path import MOST_ALPHAS, usual_reach
 from riata.training.selection.asked import Search
 from riata.training.selection.choosing import Selection, by_size, cross_validated, least
 from riata.training.selection.folds_asked import n_folds_of
@@ -32,6 +31,7 @@ from riata.training.selection.ridge_search import MOST_FEATURES, RidgeSearch, Sc
 from riata.training.selection.scored_folds import OtherRows, ProductFolds, RowFolds, folds_of, last_size, scores_of
 from riata.training.selection.scoring import CRITERIA, criterion, held_out
 from riata.training.spec import Spec
+from riata.training.stages.relaxing import every_share, shares_tried
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
 

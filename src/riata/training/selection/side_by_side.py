@@ -15,12 +15,12 @@ from riata.data.in_memory import InMemory
 from riata.outcome.path_end import EndReason
 from riata.small_work import of_thread
 from riata.threads import n_cores, one_blas_thread
-from riata.training.model_events import model_made
-from riata.training.model_path import ModelPath
-from riata.training.path import GrowingPath
-from riata.training.relaxing import relaxed, shares_tried
+from riata.training.paths.model_events import model_made
+from riata.training.paths.model_path import ModelPath
+from riata.training.paths.path import GrowingPath
 from riata.training.selection.scoring import HeldOut, held_out
 from riata.training.spec import Spec
+from riata.training.stages.relaxing import relaxed, shares_tried
 
 AT_A_TIME = 5  # alphas between two looks at the scores
 PATIENCE = 5  # models in a row that are worse

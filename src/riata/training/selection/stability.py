@@ -58,8 +58,8 @@ class Stability:
                 f"How many of them are noise is not known: with so few features the bound on that, "
                 f"{self.error_bound:.2g}, says nothing."
             )
-        bound = f"at most {self.error_bound:.2g} are expected among them"
-        return f"Of noise features, chosen no more often than by chance, {bound}."
+        expected = f"at most {self.error_bound:.2g} of them are expected to be noise"
+        return f"{expected[0].upper()}{expected[1:]}, which halves choose no more often than by chance."
 
 
 def stability_of(

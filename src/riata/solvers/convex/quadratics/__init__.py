@@ -1,0 +1,1 @@
+"""Penalised quadratics whose matrix is in memory, and the ways to their minimum."""

@@ -1,0 +1,1 @@
+"""The search for k columns by steps that add, drop and swap them."""

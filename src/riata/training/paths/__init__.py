@@ -1,0 +1,1 @@
+"""Paths: the models of falling alphas, or of rising numbers of features."""
