@@ -56,7 +56,7 @@ from riata.threads import one_blas_thread
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
 LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
 MAX_ROUNDS = 30
-WATCHED = 0.2  # times the entries of a working set: columns beside it, of which the strong rule may have missed a few
+WATCHED = 0.2  # of the columns that single fits watch: the strong rule misses a few at most
 
 
 @dataclass
