@@ -87,10 +87,10 @@ def main():
             lines.append(compare(name, *data, arguments.seeds))
     head = Path(__file__).with_name("sketch.head.md").read_text().rstrip()
     how = (
-        f"## A twentieth of the memory\n\n`python benchmarks/sketch.py`: one pass, k = {K}, logistic loss, means over "
-        f"{arguments.seeds} seeds, against solver `online` with its\nwhole state. The last column says on how many of "
-        f"{K} features two dense runs agree that differ in the order of rows alone.\nHow the memory is shared out was "
-        "chosen while looking at these two sets."
+        f"## A twentieth of the memory\n\nMeasured by `python benchmarks/sketch.py`: one pass, k = {K}, logistic loss, means "
+        f"over {arguments.seeds} seeds, beside the solver `online` in full\nmemory (dense). \"Of {K} found\" counts the features "
+        "of the dense model that the sketch has, too. The last column says how many\nfeatures two dense models share if only "
+        "the order of the rows differs. The shares of the memory were chosen on these\ntwo sets."
     )
     arguments.out.write_text("\n\n".join([head, how, "\n".join(lines)]) + "\n")
 
