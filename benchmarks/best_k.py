@@ -36,9 +36,9 @@ SETS = [
 ]  # fmt: skip
 ABESS = {"squared": AbessLinear, "logistic": AbessLogistic}
 INTRO = """\
-Every method has the same matrix; the seconds are its fastest warm run. The objective is the mean loss, without the ridge; the
-features of a peer are refitted in double precision first. `as good after` is the seconds after which riata's search had a model
-at least as good as the peer's. [Best k](best-k.md) explains the method."""
+Every method has the same matrix; the seconds are its fastest warm run. The objective is the mean loss, without
+the ridge; the features of a peer are refitted in double precision first. `as good after` is the seconds after
+which riata's search had a model at least as good as the peer's. [Best k](best-k.md) explains the method."""
 
 
 class Found(NamedTuple):

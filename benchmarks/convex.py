@@ -32,14 +32,14 @@ REPEATED = 5  # seconds of warm runs after which there is no further one
 LAST = 40  # seconds after which it is stopped, loading and compilation included
 HEAD = f"""# Against peers
 
-This page compares riata with celer, skglm, adelie, glum, liblinear, scikit-learn and R's glmnet on the Lasso and L1-logistic
-regression, and with abess and scikit-learn's OMP on the best k features. `make bench` writes it
+This page compares riata with celer, skglm, adelie, glum, liblinear, scikit-learn and R's glmnet on the Lasso
+and L1-logistic regression, and with abess and scikit-learn's OMP on the best k features. `make bench` writes it
 (`benchmarks/convex.py`, then `benchmarks/best_k.py`).
 
 ## Convex problems
 
-Every solver has the same matrix in the layout that suits it best. It must reach a duality gap of {TARGET:g}, relative to the loss
-of the empty model; riata computes that gap from the solver's coefficients.
+Every solver has the same matrix in the layout that suits it best. It must reach a duality gap of {TARGET:g},
+relative to the loss of the empty model; riata computes that gap from the solver's coefficients.
 
 - `max/10` is a tenth of the smallest alpha whose model is empty.
 - `first s` is the first call in a fresh process, with compilation; `warm s` is the best of three later calls.

@@ -34,11 +34,12 @@ RUNS = 3
 LIMIT = 60.0  # processor seconds, after which a solver is not asked for more precision
 PAGE = """# The group Lasso against peers
 
-How long a group Lasso (`groups=...`, see [penalties](penalties.md#groups)) takes beside adelie and skglm, on synthetic rows with
-neighbouring columns in groups. `python benchmarks/groups.py --out docs/groups.md` wrote this page, with {versions}.
+How long a group Lasso (`groups=...`, see [penalties](penalties.md#groups)) takes beside adelie and skglm, on
+synthetic rows with neighbouring columns in groups. `python benchmarks/groups.py --out docs/groups.md` wrote
+this page, with {versions}.
 
-- **Seconds** are processor seconds on one core, the best of {runs} warm runs, until the duality gap of a solver's coefficients,
-  computed by riata, is {target:g} of the loss of the empty model.
+- **Seconds** are processor seconds on one core, the best of {runs} warm runs, until the duality gap of a
+  solver's coefficients, computed by riata, is {target:g} of the loss of the empty model.
 - **A gap** in place of seconds is what a solver reached at its tightest tolerance, where that was not enough.
 - **An empty cell**: the peer has no such fit.
 - **max x 0.1** is an alpha of a tenth of the smallest alpha whose model is empty.

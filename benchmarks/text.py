@@ -27,14 +27,15 @@ PAGE = """# From text to a model
 
     cat train.svm | riata fit - --task classification --no-cache --solver online --out model.json
 
-This page measures how fast that is, beside Vowpal Wabbit, for the reviews of imdb in svmlight format ({size:.0f} MB) and for a
-file of {copies} copies of them. `python benchmarks/text.py` wrote it. Every learner is a process of its own, which reads its
-file once and learns in the order of the rows.
+This page measures how fast that is, beside Vowpal Wabbit, for the reviews of imdb in svmlight format
+({size:.0f} MB) and for a file of {copies} copies of them. `python benchmarks/text.py` wrote it. Every learner
+is a process of its own, which reads its file once and learns in the order of the rows; Vowpal Wabbit reads the same
+rows in its own format.
 
-- **MB a second** are those of the {copies} copies less those of one, so that starting a process does not count.
+- **MB/s** counts only the rows after the first copy, so that starting a process does not matter.
 - **Accuracy and features** are those of one copy.
 
-| learner | MB a second | seconds, 1 copy | {copies} copies | peak MB, 1 copy | {copies} copies | test accuracy | features |
+| learner | MB/s | seconds, 1 copy | {copies} copies | peak MB, 1 copy | {copies} copies | test accuracy | features |
 | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
 

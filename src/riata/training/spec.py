@@ -20,8 +20,8 @@ OVER_FEATURES = "sum over features |w_j|_2"
 class Spec:
     """The parameters of a fit, for `riata.train`, `riata.path` and `riata.k_path`.
 
-    Names, defaults and meaning are those of the parameters of `riata.SparseRegressor` and `riata.SparseClassifier`, which
-    say more about each; only `random_state` is `seed` here.
+    They have the names, defaults and meaning of the parameters of `riata.SparseRegressor` and `riata.SparseClassifier`,
+    which say more about each; only `random_state` is `seed` here.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class Spec:
     bounds : dict or sequence of n_features pairs, optional
         Bounds on coefficients: {feature or column: (lower, upper)}, or one pair per feature.
     loss : str or Loss, default="squared"
-        A key of ``riata.losses.LOSSES``, with its parameter if it has one ("quantile:0.9"), or a loss of your own. "auto"
-        depends on the target: "squared" for numbers, "cox" for times to events, "logistic" for two classes, and
+        A key of ``riata.losses.LOSSES``, with its parameter if it has one ("quantile:0.9"), or a loss of your own.
+        "auto" depends on the target: "squared" for numbers, "cox" for times to events, "logistic" for two classes, and
         "softmax" for more, if the other parameters allow it.
     class_weight : dict or "balanced", optional
         Weights of the classes.
