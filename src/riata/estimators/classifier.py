@@ -45,11 +45,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     ----------
     loss : {"auto", "logistic", "probit", "cloglog", "softmax", "ordinal", "squared", "squared-hinge"} or Loss
         "auto" is "logistic" for two classes. For more it is "softmax", one model of all classes; but with ``k``, with
-        offsets and for solvers that learn row by row it is "logistic", each class against the rest. All losses except
-        "softmax" and "ordinal" treat more than two classes so. "ordinal" is one model of classes in an order
+        offsets and for solvers that learn row by row it is "logistic". "ordinal" is one model of classes in an order
         (proportional odds): the order of numbers or of ordered categories, or the one you name, as in
-        "ordinal:low<medium<high". "cloglog" is the probability that an event happens at all, at the rate exp(margin).
-        "squared" (least squares on labels -1 and +1, as in the paper) and "squared-hinge" have no probabilities.
+        "ordinal:low<medium<high". With all other losses, each of more than two classes has a model against the rest.
+        "cloglog" models whether an event happens that has the rate exp(margin). "squared" (least squares on labels -1
+        and +1, as in the paper) and "squared-hinge" have no probabilities.
     shared_support : bool, optional
         With loss "softmax": whether a feature is in the model for all classes or for none. With ``alpha`` it is a
         group Lasso over the classes, which a ``group_ratio`` below 1 mixes with L1.
