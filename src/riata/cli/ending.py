@@ -2,11 +2,13 @@
 
 Whatever happens, temporary files are removed, what was written before stays whole, and one sentence says why. The exit
 code is 2 for an error, and 128 + the number of the signal, as shells have it, for a signal: 130 for Ctrl-C, 143 for
-SIGTERM, 129 for SIGHUP. Ctrl-C in the middle of a fit is a wish for the model so far, and no end.
+SIGTERM, 129 for SIGHUP. Ctrl-C in the middle of a fit is a wish for the model so far, and no end. A reader of standard
+output that has seen enough, as `head` has, ends a command without a word, as it ends any other: with 141, for SIGPIPE.
 """
 
 import _thread
 import os
+import select
 import signal
 import sys
 import threading
@@ -26,6 +28,7 @@ from riata.visible_text import on_one_line
 
 ERROR = 2  # the exit code
 OF_SIGNAL = 128  # plus the signal's number: the exit code
+SIGPIPE = 13  # which Python ignores, and Windows does not have
 AGAIN_SECONDS = 0.05  # until a signal that was lost, or came in the wrong moment, comes once more
 ENDING = ("SIGTERM", "SIGHUP")  # those that the system has
 # What takes and releases locks in steps: an exception between two of them leaves a lock taken for ever, or is lost in
@@ -59,7 +62,10 @@ def ending_well(ctx: click.Context, say: Callable[[str], None]) -> Iterator[None
         except MemoryError:
             _say(ctx, "there is not enough memory for this; give --memory, or a machine with more", ERROR)
         except OSError as error:
+            unread = isinstance(error, BrokenPipeError) and _nobody_reads_output()
             _give_up_output()
+            if unread:
+                ctx.exit(OF_SIGNAL + SIGPIPE)
             _say(ctx, _what_failed(error), ERROR)
         except KeyboardInterrupt:
             _say(ctx, "interrupted: nothing was saved but what was said to be", OF_SIGNAL + signal.SIGINT)
@@ -77,11 +83,20 @@ def _say(ctx: click.Context, sentence: str, code: int) -> None:
 def _what_failed(error: OSError) -> str:
     if isinstance(error, OutputError):
         return str(error)
-    if isinstance(error, BrokenPipeError):
-        return "cannot write to standard output: whoever read it has closed it"
     if error.filename is None:  # files of ours name themselves
         return f"cannot write to standard output: {reason(error)}"
     return f"cannot use {os.fsdecode(error.filename)}: {reason(error)}"
+
+
+def _nobody_reads_output() -> bool:
+    """Whether standard output is a pipe whose other end is closed; other pipes may break, too."""
+    if not hasattr(select, "poll"):
+        return True
+    with suppress(OSError, ValueError):
+        output = select.poll()
+        output.register(sys.stdout.fileno(), 0)
+        return any(events & select.POLLERR for _, events in output.poll(0))
+    return False
 
 
 def _give_up_output() -> None:
