@@ -126,7 +126,8 @@ def return_freed_memory() -> None:
 def resident_file_bytes() -> int:
     """How much memory of this process are pages of files, such as machine code of libraries; 0 if nobody tells."""
     try:
-        return int(STATM.read_text("ascii").split()[2]) * mmap.PAGESIZE
+        with open(STATM, "rb", buffering=0) as counts:  # asked for often: `read_text` takes several times as long
+            return int(counts.read(200).split()[2]) * mmap.PAGESIZE
     except (OSError, ValueError, IndexError):
         return 0
 

@@ -1,6 +1,7 @@
 """Vowpal Wabbit's text and libffm's: as a slow reader reads them, however they are cut; maps of other files."""
 
 import gzip
+import io
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from riata.data.columns.maps import HashedMap, named_values
 from riata.data.columns.strings import bucket_of, hashes_of
 from riata.data.formats.files import find_files, sniff
 from riata.data.formats.named_lines import Libffm, VowpalWabbit
+from riata.data.formats.parsed_lines import begun_ahead, whole_lines
 from riata.errors import DataError
 from riata.kernels.csr import SOUND, worst_fault
 
@@ -226,3 +228,29 @@ def test_maps_of_other_files_are_features(tmp_path):
 )
 def test_text_without_an_ending_is_known_by_its_first_line(line, kind):
     assert sniff(line, "rows") == kind
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+@pytest.mark.parametrize("block", [2, 7, 64, 1000])
+def test_blocks_that_are_kept_are_not_overwritten(at_once, block, rng):
+    text = b"".join(b"x" * int(n) + b"\n" for n in rng.integers(0, 12, 200)) + b"the last"
+    kept = begun_ahead(whole_lines(io.BytesIO(text), block, at_once), at_once)
+    assert b"".join(piece.tobytes() for piece in kept) == text
+
+
+def test_an_error_comes_behind_what_was_begun_before_it():
+    def items():
+        yield from range(5)
+        raise DataError("torn")
+
+    got = []
+    with pytest.raises(DataError, match="torn"):
+        got.extend(begun_ahead(items(), 2))
+    assert got == [0, 1, 2, 3, 4]
+
+
+def test_a_weight_below_zero_is_said_with_its_file_and_row(tmp_path):
+    path = tmp_path / "rows.vw"
+    path.write_text("1 |a b\n-1 |a c\n" * 50 + "1 -2 |a b\n")
+    with pytest.raises(DataError, match=r"rows\.vw, row 101: the weight in 'weight' is -2.0, and .* correct it"):
+        riata.train(riata.open(str(path), one_pass=True), riata.Spec(solver="online", loss="logistic"))

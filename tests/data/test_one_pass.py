@@ -120,3 +120,29 @@ def test_deviations_are_those_of_all_rows(k, rng, tmp_path):
     model = riata.train(data, riata.Spec(solver="online", k=k)).to_model()
     found = dict(zip(model.names, model.deviations, strict=True))
     np.testing.assert_allclose([found["age"], found["site=b"]], X.std(axis=0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("row", [1, 999, 3500])  # of the first look, its last, and later
+def test_what_is_wrong_with_a_row_is_said_with_its_file_and_line(row, log, tmp_path, monkeypatch):
+    monkeypatch.setattr(opening_rows, "MOST_ROWS", 1000)
+    x = np.random.default_rng(0).normal(size=log.num_rows)
+    (tmp_path / "log").mkdir()
+    pyarrow.csv.write_csv(log.append_column("x", pa.array(x)), tmp_path / "log" / "1.csv")
+    x[row] = np.inf
+    pyarrow.csv.write_csv(log.append_column("x", pa.array(x)), tmp_path / "log" / "2.csv")
+    spec = riata.Spec(solver="online", loss="logistic")
+    with pytest.raises(DataError, match=rf"log.2\.csv, line {row + 2}: column 'x' holds an infinite number"):
+        riata.train(riata.open(str(tmp_path / "log"), "click", one_pass=True), spec)
+    with pytest.raises(DataError, match=rf"log.2\.csv, line {row + 2}: column 'x' holds an infinite number"):
+        riata.train(riata.open(str(tmp_path / "log" / "2.csv"), "click", one_pass=True), spec)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "vw"])
+def test_a_file_without_rows_is_named(ending, log, tmp_path):
+    path = tmp_path / f"none.{ending}"
+    if ending == "parquet":
+        pq.write_table(log.slice(0, 0), path)
+    else:
+        path.write_text("code,count,few,other,click\n" if ending == "csv" else "")
+    with pytest.raises(DataError, match=rf"there are no rows to learn from in .*none\.{ending}"):
+        riata.open(str(path), None if ending == "vw" else "click", one_pass=True)

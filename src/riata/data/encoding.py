@@ -286,7 +286,8 @@ def weights_of(batch: pa.RecordBatch, column: str | None, trials: str | None = N
     wrong = ~(weight >= 0) | np.isinf(weight)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise BadRow(row, f"the weight in {column!r} is {weight[row]}; a weight is a number of zero or more")
+        said = f"the weight in {column!r} is {weight[row]}, and a weight is a number of zero or more"
+        raise BadRow(row, f"{said}: correct it, or leave such rows out")
     return weight
 
 

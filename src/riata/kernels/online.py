@@ -420,11 +420,12 @@ def steep_features(
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
 def entered(block: np.ndarray, total: float, level: float, flat: float, lane: int, features: np.ndarray) -> int:
     """How many features have a weight in one lane, as of now, and which, as far as there is room for them."""
-    n, share = 0, 1.0 / max(total, 1e-300)
+    n, share, level_square = 0, 1.0 / max(total, 1e-300), level * level * BELOW
     for j in range(block.shape[0]):
-        if block[j, lane] != 0.0:
-            s = math.sqrt(variance_of(block[j, SUMS], block[j, SQUARES], share))
-            if s > 0.0 and abs(block[j, lane]) > level * s + flat:
+        z, variance = block[j, lane], variance_of(block[j, SUMS], block[j, SQUARES], share)
+        if z * z > level_square * variance:  # as of few: without a root
+            s = math.sqrt(variance)
+            if s > 0.0 and abs(z) > level * s + flat:
                 if n < len(features):
                     features[n] = j
                 n += 1

@@ -20,7 +20,7 @@ SIGNS = rf"[\s+({MINUSES}-]*"
 SOME_NUMBER = rf"^{SIGNS}{ANY_MARK}{SIGNS}{DIGITS}\d{DIGITS}([eE][+-]?\d+)?[\s)-]*{ANY_MARK}[\s)-]*$"
 MOSTLY = 0.8  # a column with a greater share of numbers looks like numbers
 MOST_STRAYS = 5  # different words among numbers, beyond which a column is words
-FEW = 20  # values that tell which dates there may be
+FEW = 20  # values that tell which formats there may be
 LEAST_NUMBERS = 5  # different numbers, below which a column with words among them is levels
 DAY_NUMBERS = (19000101, 21001231)
 EPOCH_NAME = re.compile(r"time|date|datum|^day$|stamp|epoch|created|updated|(^|_)(ts|at|on)$", re.IGNORECASE)
@@ -89,17 +89,15 @@ class ColumnLook:
         alike = values if unit else values.filter(pc.match_substring_regex(values, SOME_NUMBER))
         mark = unit or mark_of(alike)
         self.mixed_marks = mark is None and len(alike) == len(values)
-        numbers = [
-            replace(one, mark=mark or "", negative=negative_of(alike))
-            for one in self.asked.number_formats
-            if len(alike)
-        ]
+        negative = negative_of(alike)
+        numbers = [replace(one, mark=mark or "", negative=negative) for one in self.asked.number_formats if len(alike)]
         some = values[:FEW].to_pylist()
         letters = set().union(*some)
         likely = (one for one in self.asked.date_formats if one.marks <= letters)  # to compile an expression takes time
         dates = [one for one in likely if any(map(one.looks.match, some))]
         possible: list[CellFormat] = [*numbers, *dates]
-        found = [] if self.mixed_marks else [one for one in possible if one.reads(values)]
+        few = values[:FEW]  # which most formats cannot read, as those of numbers where values are words
+        found = [] if self.mixed_marks else [one for one in possible if one.reads(few) and one.reads(values)]
         if not found and possible:
             self.almost = _of_most(possible, values)
             self.dates_apart = _ways([*dates, *ISO_DATES], values) if dates else []

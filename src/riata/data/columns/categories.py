@@ -197,7 +197,7 @@ class HashedCategory(HashedNames):
         """The same of levels that are known by their hashes; none is missing."""
         if isinstance(self.bucket_names, GrowingNames):
             self.bucket_names.add(hashes, strings_at)
-        return Codes(bucket_of(hashes, self.bits).astype(np.int32), 2**self.bits + 1)
+        return Codes(bucket_of(hashes, self.bits), 2**self.bits + 1)
 
     def _buckets_of_codes(self, column: pa.Array) -> np.ndarray:
         """The bucket of each row, where rows are codes: a level is hashed once for all batches of a dictionary."""

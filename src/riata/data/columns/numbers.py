@@ -54,18 +54,20 @@ class Number(Encoder):
 
     def _filled(self, column: pa.Array) -> tuple[np.ndarray, np.ndarray | None]:
         """Numbers with the mean in place of missing ones, and which these are; None: none."""
-        if pa.types.is_integer(column.type) and column.buffers()[1] is not None:
-            values, null = stored_values(column).astype(np.float64), nulls_of(column)
+        null = None
+        if (pa.types.is_integer(column.type) or pa.types.is_float64(column.type)) and column.buffers()[1] is not None:
+            null = nulls_of(column)
+            values = stored_values(column).astype(np.float64, copy=null is not None)
             if null is not None:
                 values[null] = self.mean
-            return values, null
-        values = as_floats(column, self.column)
+        else:
+            values = as_floats(column, self.column)
         if np.isfinite(values.sum()):
-            return values, None
-        null = np.isnan(values)
-        values = np.where(null, self.mean, values)
+            return values, null
+        nan = np.isnan(values)
+        values = np.where(nan, self.mean, values)
         check_finite(values, self.column)
-        return values, null
+        return values, nan if null is None else nan | null
 
 
 def check_finite(values: np.ndarray, column: str) -> None:

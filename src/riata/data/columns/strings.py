@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import arrow_of, filled, string_array
-from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, note_strings, rows_with
+from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, rows_with
 
 ALL_BITS = 2**64 - 1
 MOST_BITS = 24  # of hash buckets: each of them has a name
@@ -71,7 +71,7 @@ def bits_fault(bits: int) -> str | None:
 
 def bucket_of(hashes: np.ndarray, bits: int) -> np.ndarray:
     """The bucket of each hash among 2^bits."""
-    return (hashes >> np.uint64(64 - bits)).astype(np.int64)
+    return (hashes >> np.uint64(64 - bits)).astype(np.int32)
 
 
 def different(hashes: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -106,12 +106,14 @@ class BucketNames:
 
     def add(self, hashes: np.ndarray, strings_at: StringsAt) -> None:
         """Take in strings, in the order in which they were seen, with their hashes."""
+        from riata.kernels.noted_strings import note_strings  # imports numba, which a small fit does without
+
         found, places = np.empty(len(hashes), np.int64), np.empty(len(hashes), np.uint8)
         n = note_strings(hashes, 64 - self.bits, self._seen, self._hashes, found, places)
         self.version += 1
         if n:
             chosen = found[:n].copy()
-            buckets = bucket_of(hashes[chosen], self.bits).astype(np.int32)
+            buckets = bucket_of(hashes[chosen], self.bits)
             self._kept.append((buckets, places[:n].copy(), strings_at(chosen)))
 
     def merge(self, later: "BucketNames") -> None:

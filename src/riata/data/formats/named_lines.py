@@ -19,6 +19,7 @@ from riata.data.formats.source import DENSE, TARGET, WEIGHT
 from riata.kernels.named_lines import PROBLEMS, NamedRows, most_named, read_named
 
 BASE, TAG = "base", "tag"
+SHARE_OF_BLOCK = 0.75  # rows take three times as much memory as their text: those of a whole block would be divided
 NAMED = pa.map_(pa.large_string(), pa.float64())
 
 
@@ -30,7 +31,7 @@ class NamedLines(ParsedLines):
     _as_codes = False
 
     def __init__(self, files: Sequence[File], *, block_bytes: int, skip_bad: bool = False) -> None:
-        super().__init__(files, block_bytes=block_bytes, skip_bad=skip_bad)
+        super().__init__(files, block_bytes=max(int(SHARE_OF_BLOCK * block_bytes), 1), skip_bad=skip_bad)
         self._memory = ReusedMemory()
 
     def as_codes(self) -> None:

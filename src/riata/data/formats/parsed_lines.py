@@ -1,10 +1,11 @@
 """Text of one row a line that a compiled loop parses, on all cores, a block of lines at a time."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,12 +13,14 @@ import pyarrow as pa
 from riata.data.budget import in_words
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
+from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.whole_numbers import DigitsLost
 from riata.errors import DataError
 from riata.kernels.svmlight import line_before
 from riata.threads import n_cores
 
 LONGEST_LINE = 16  # blocks
+AT_ONCE = 2  # blocks that are parsed at the same time: one is read and parsed while the rows of another are used
 
 
 class Parsed(NamedTuple):
@@ -46,10 +49,10 @@ class ParsedLines(FileSource):
         """The rows of the whole lines in block[start:stop], which will be overwritten."""
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        lines = 0
+        lines, live = 0, isinstance(file, StandardInput | Followed)
+        at_once = 1 if live else AT_ONCE  # rows that are there do not wait for those to come
         with file.stream() as stream, ThreadPoolExecutor(n_cores()) as threads:
-            for block in whole_lines(stream, self._block_bytes):
-                parts = [threads.submit(self.parse, block, a, b) for a, b in pairwise(cuts(block, n_cores()))]
+            for parts in begun_ahead(self._parsing(stream, threads, at_once), at_once):
                 for part in parts:
                     found = part.result()
                     if found.problem:
@@ -61,6 +64,12 @@ class ParsedLines(FileSource):
                     lines += found.lines
                     yield found.rows.select(columns)
 
+    def _parsing(self, stream: Any, threads: ThreadPoolExecutor, at_once: int) -> Iterator[list["Future[Parsed]"]]:
+        """The parts of each block, which threads have begun to parse: one where there are no more cores than blocks."""
+        n_parts = -(-n_cores() // at_once)
+        for block in whole_lines(stream, self._block_bytes, at_once):
+            yield [threads.submit(self.parse, block, a, b) for a, b in pairwise(cuts(block, n_parts))]
+
     def whole_range(self, column: str) -> tuple[int, int] | None:
         raise DigitsLost  # of a feature that every row has: too rare for a second way to read lines
 
@@ -68,21 +77,47 @@ class ParsedLines(FileSource):
         return file.lines_before()
 
 
-def whole_lines(stream: Any, block_bytes: int) -> Iterator[np.ndarray]:
-    """The bytes of a stream in blocks of complete lines; each block overwrites the one before."""
-    block, filled = np.empty(block_bytes, dtype=np.uint8), 0
-    while n_read := stream.readinto(block[filled:]):
+def whole_lines(stream: Any, block_bytes: int, at_once: int = 1) -> Iterator[np.ndarray]:
+    """The bytes of a stream in blocks of complete lines; each overwrites an earlier one, of which so many are kept."""
+    blocks = [np.empty(block_bytes, dtype=np.uint8) for _ in range(at_once)]
+    filled = 0
+    while n_read := stream.readinto(blocks[0][filled:]):
+        block = blocks[0]
         filled += n_read
         if cut := line_before(block, filled):
             yield block[:cut]
-            block[: filled - cut] = block[cut:filled]
-            filled -= cut
+            blocks.append(blocks.pop(0))
+            rest = filled - cut
+            if len(blocks[0]) < len(block):
+                blocks[0] = np.empty_like(block)
+            blocks[0][:rest] = block[cut:filled]
+            filled = rest
         elif len(block) >= LONGEST_LINE * block_bytes:
             raise DataError(f"a line is longer than {in_words(len(block))}: it is no text, or needs more memory")
         elif filled == len(block):
-            block = np.concatenate([block, np.empty_like(block)])
+            blocks[0] = np.concatenate([block, np.empty_like(block)])
     if filled:
-        yield block[:filled]
+        yield blocks[0][:filled]
+
+
+T = TypeVar("T")
+
+
+def begun_ahead(items: Iterable[T], at_once: int) -> Iterator[T]:
+    """The same items, each handed out once so many of them, itself included, have been begun.
+
+    An error comes where its item would have come.
+    """
+    begun: deque[T] = deque()
+    try:
+        for item in items:
+            begun.append(item)
+            if len(begun) == at_once:
+                yield begun.popleft()
+    except Exception:
+        yield from begun
+        raise
+    yield from begun
 
 
 def cuts(block: np.ndarray, n_parts: int) -> list[int]:

@@ -6,7 +6,7 @@ is sparse. So arrays, files and streams all become batches, and there is one way
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -135,9 +135,11 @@ def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordB
 
 
 def parts_of_batches(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    """The same rows, at most so many at a time, none of which wait for others."""
+    """The same rows, at most so many at a time, none of which wait for others; parts of a batch are about equal."""
     for batch in batches:
-        yield from (batch.slice(start, most) for start in range(0, batch.num_rows, most))
+        n_parts = -(-batch.num_rows // most)
+        cuts = [i * batch.num_rows // n_parts for i in range(n_parts)]
+        yield from (batch.slice(a, b - a) for a, b in pairwise([*cuts, batch.num_rows]))
 
 
 def joined_batches(batches: Iterable[pa.RecordBatch], n: int) -> Iterator[pa.RecordBatch]:

@@ -55,6 +55,12 @@ class _FirstRows(Table):
     def whole_range(self, column: str) -> tuple[int, int] | None:
         return self._stream.whole_range(column)
 
+    def where(self, row: int) -> str:
+        return self._stream.where(row)
+
+    def place(self) -> str:
+        return self._stream.place()
+
 
 class UnstoredStream(Source):
     """A stream that is not stored: its first batch can be inspected (`first`), and all of it read once."""
@@ -67,7 +73,9 @@ class UnstoredStream(Source):
         self._batches: Iterator[pa.RecordBatch] | None = stream.batches(columns, rows)
         head = next(self._batches, None)
         if head is None:
-            raise DataError("the stream ended before its first row: there is nothing to learn from")
+            place = stream.place()
+            ended = "the stream ended before its first row: there is nothing to learn from"
+            raise DataError(f"there are no rows to learn from{place}" if place else ended)
         self._head, self.first = head, _FirstRows(head, stream)
         _take_over(self, stream)
 
@@ -83,6 +91,12 @@ class UnstoredStream(Source):
 
     def about_rows(self) -> int | None:
         return self._stream.about_rows()
+
+    def where(self, row: int) -> str:
+        return self._stream.where(row)
+
+    def place(self) -> str:
+        return self._stream.place()
 
     def close(self) -> None:
         self._stream.close()

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riata.losses.functions import expit
+from riata.kernels.progressive import add_scores
 
 BINS, WIDEST = 4096, 16.0  # of margins from -WIDEST to WIDEST: rows of one bin count as ties
 BINS_OF_A_DAY, MOST_DAYS = 1024, 400  # 16 kB a day
@@ -37,14 +37,8 @@ class ScoresSoFar:
 
     def add(self, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> None:
         """Rows of targets -1 and +1, with the margins of the log odds that they had before they were learnt."""
-        n_bins = self.weights.shape[1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.rows += len(y)
-            self.loss += float(np.sum(weight * np.logaddexp(0.0, -y * z)))
-            self.predicted += float(np.sum(weight * expit(z)))
-            bins = np.clip((z + WIDEST) * (n_bins / (2.0 * WIDEST)), 0.0, n_bins - 1.0)
-            places = np.nan_to_num(bins).astype(np.intp) + n_bins * (y > 0)
-        self.weights += np.bincount(places, weight, 2 * n_bins).reshape(2, n_bins)
+        loss, predicted = add_scores(y, z, weight, WIDEST, self.weights)
+        self.rows, self.loss, self.predicted = self.rows + len(y), self.loss + loss, self.predicted + predicted
 
     def saved(self) -> tuple[list[float], np.ndarray]:
         """Plain numbers, and the weights by margin."""
