@@ -35,6 +35,10 @@ SETS = [
     ("imdb", "squared", 20), ("imdb", "logistic", 20),
 ]  # fmt: skip
 ABESS = {"squared": AbessLinear, "logistic": AbessLogistic}
+INTRO = """\
+Every method has the same matrix; the seconds are its fastest warm run. The objective is the mean loss, without
+the ridge; the features of a peer are refitted in double precision first. `as good after` is the seconds after
+which riata's search had a model at least as good as the peer's. [Best k](best-k.md) explains the method."""
 
 
 class Found(NamedTuple):
@@ -130,7 +134,7 @@ def main():
         print(line, flush=True)
     if options.append:
         with options.append.open("a") as file:
-            file.write("\n".join(["", "## Best k", "", *lines, ""]))
+            file.write("\n".join(["", "## Best k", "", INTRO, "", *lines, ""]))
 
 
 if __name__ == "__main__":

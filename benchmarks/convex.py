@@ -32,12 +32,19 @@ REPEATED = 5  # seconds of warm runs after which there is no further one
 LAST = 40  # seconds after which it is stopped, loading and compilation included
 HEAD = f"""# Against peers
 
-Written by `make bench`: the Lasso and L1-logistic regression (`benchmarks/convex.py`), then best k
-(`benchmarks/best_k.py`). Every solver has the same matrix in the layout it likes best and must reach a duality gap of
-{TARGET:g}, relative to the loss of the empty model, by riata's certificate on its coefficients. The ratio is the time
-of the fastest certified peer over riata's, both warm, the best of three.
+This page compares riata with celer, skglm, adelie, glum, liblinear, scikit-learn and R's glmnet on the Lasso
+and L1-logistic regression, and with abess and scikit-learn's OMP on the best k features. `make bench` writes it
+(`benchmarks/convex.py`, then `benchmarks/best_k.py`).
 
 ## Convex problems
+
+Every solver has the same matrix in the layout that suits it best. It must reach a duality gap of {TARGET:g},
+relative to the loss of the empty model; riata computes that gap from the solver's coefficients.
+
+- `max/10` is a tenth of the smallest alpha whose model is empty.
+- `first s` is the first call in a fresh process, with compilation; `warm s` is the best of three later calls.
+- The ratio is the warm time of the fastest peer that got there over riata's. `none in time`: no peer got there.
+- The second table has all measurements, also of solvers that did not reach the gap.
 """
 clock = time.perf_counter  # benchmarks/hard.py takes processor time instead
 PACKAGES = ["riata", "scikit-learn", "celer", "skglm", "adelie", "glum", "glmstar", "abess", "numpy", "scipy", "numba"]

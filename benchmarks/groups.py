@@ -32,6 +32,20 @@ from riata.training.spec import Spec  # noqa: E402
 TARGET = 1e-6
 RUNS = 3
 LIMIT = 60.0  # processor seconds, after which a solver is not asked for more precision
+PAGE = """# The group Lasso against peers
+
+How long a group Lasso (`groups=...`, see [penalties](penalties.md#groups)) takes beside adelie and skglm, on
+synthetic rows with neighbouring columns in groups. `python benchmarks/groups.py --out docs/groups.md` wrote
+this page, with {versions}.
+
+- **Seconds** are processor seconds on one core, the best of {runs} warm runs, until the duality gap of a
+  solver's coefficients, computed by riata, is {target:g} of the loss of the empty model.
+- **A gap** in place of seconds is what a solver reached at its tightest tolerance, where that was not enough.
+- **An empty cell**: the peer has no such fit.
+- **max x 0.1** is an alpha of a tenth of the smallest alpha whose model is empty.
+
+| problem | riata | adelie | skglm |
+| --- | --- | --- | --- |"""
 Model = tuple[np.ndarray, float]
 Solver = Callable[[float], Model]  # from a precision of its own
 
@@ -152,14 +166,7 @@ def main() -> None:
     versions = ", ".join(
         f"{name} {importlib.metadata.version(name)}" for name in ("adelie", "skglm", "numpy") if _has(name)
     )
-    lines = [
-        "# The group Lasso against peers", "",
-        f"Written by `python benchmarks/groups.py --out docs/groups.md`: {versions}. Processor seconds on one core "
-        f"until riata's duality gap of the coefficients is {TARGET:g} of the empty model's loss, the best of {RUNS} "
-        "warm runs; the gap at a solver's tightest tolerance where none was enough. An entry is missing where a peer "
-        "has no such fit.", "",
-        "| problem | riata | adelie | skglm |", "| --- | --- | --- | --- |",
-    ]  # fmt: skip
+    lines = [PAGE.format(versions=versions, target=TARGET, runs=RUNS)]
     print("\n".join(lines), flush=True)
     for row in rows():
         print(row, flush=True)

@@ -24,6 +24,12 @@ from riata.training.spec import Spec
 
 K = 50
 SHARE = 20
+MEASURED = """## A twentieth of the memory
+
+Measured by `python benchmarks/sketch.py`: one pass, k = {k}, logistic loss, means over {seeds} seeds, beside the
+solver `online` in full memory (dense). "Of {k} found" counts the features of the dense model that the sketch has,
+too. The last column says how many features two dense models share if only the order of the rows differs. The shares
+of the memory were chosen on these two sets."""
 
 
 def news20_pairs(folder):
@@ -86,13 +92,8 @@ def main():
         if data is not None:
             lines.append(compare(name, *data, arguments.seeds))
     head = Path(__file__).with_name("sketch.head.md").read_text().rstrip()
-    how = (
-        f"## A twentieth of the memory\n\n`python benchmarks/sketch.py`: one pass, k = {K}, logistic loss, means over "
-        f"{arguments.seeds} seeds, against solver `online` with its\nwhole state. The last column says on how many of "
-        f"{K} features two dense runs agree that differ in the order of rows alone.\nHow the memory is shared out was "
-        "chosen while looking at these two sets."
-    )
-    arguments.out.write_text("\n\n".join([head, how, "\n".join(lines)]) + "\n")
+    measured = MEASURED.format(k=K, seeds=arguments.seeds)
+    arguments.out.write_text("\n\n".join([head, measured, "\n".join(lines)]) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,14 @@
 """Sparse linear models from data of any size, in bounded memory.
 
-The heavy parts load when they are first used, so that `import riata` and `riata --help` are quick.
+- Estimators in the style of scikit-learn: `SparseRegressor`, `SparseClassifier`, `SparseSurvival`.
+- Data from files, tables, arrays and streams: `open`.
+- The same without scikit-learn: `train` with a `Spec`; whole regularisation paths: `path`, `k_path`.
+- Models from files: `load_model`; reports: `write_report`; plots: `plot`; stable features: `stability_selection`.
+- Statistics in place of rows, for the squared loss: `statistics_of`, `load_statistics`.
+- Bases of losses and penalties of your own: `Loss`, `Penalty`; the solvers by name: `SOLVERS`.
+- Data sets, and all errors and warnings: `datasets`, `errors`.
+
+Most of the code loads when it is first used, so `import riata` is quick.
 """
 
 from importlib import import_module

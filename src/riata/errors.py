@@ -1,6 +1,6 @@
-"""What can go wrong, each with one sentence that says what, where and what to do.
+"""Errors and warnings. Each has one sentence that says what is wrong, where, and what to do.
 
-Errors are raised: there is no model. Warnings are given beside a model that is worth having.
+After an error there is no model; after a warning there is one that can be used.
 """
 
 
@@ -21,11 +21,11 @@ class OptionError(RiataError, ValueError):
 
 
 class OutputError(RiataError, OSError):
-    """A file cannot be written: the disk is full, say, or closed to this user; what was there before is still whole."""
+    """A file cannot be written, because the disk is full, for example. A file that was there is unchanged."""
 
 
 class DivergenceError(RiataError, ArithmeticError):
-    """A stochastic method left the region where numbers mean something."""
+    """A stochastic solver diverged."""
 
 
 class ModelFileError(RiataError, ValueError):
@@ -49,19 +49,19 @@ class RiataWarning(UserWarning):
 
 
 class NotConvergedWarning(RiataWarning):
-    """A fit stopped before its tolerance. That of an estimator is scikit-learn's `ConvergenceWarning`, too."""
+    """A fit stopped before it reached its tolerance. For estimators it is also scikit-learn's `ConvergenceWarning`."""
 
 
 class DataWarning(RiataWarning):
-    """The data have something that the model suffers from, or that was left out of it."""
+    """Something in the data harms the model, or was left out of it."""
 
 
 class OptionWarning(RiataWarning):
-    """An option asked for more than there is, such as for more features than the data have."""
+    """An option asks for more than is possible, such as more features than the data has."""
 
 
 class ModelWarning(RiataWarning):
-    """The model lacks something that one would expect of it: a certificate, or quantiles that do not cross."""
+    """The model lacks something you would expect: a certificate, or quantiles that do not cross."""
 
 
 class OutputWarning(RiataWarning):

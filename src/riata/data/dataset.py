@@ -37,7 +37,10 @@ Run = Iterator[tuple[int, Chunk]]  # consecutive chunks, each with the position 
 
 
 class Dataset(ABC):
-    """Rows of features with a target and a weight each, read in chunks as often as needed."""
+    """Rows of features, each with a target and a weight, which are read in chunks as often as needed.
+
+    `riata.open` makes datasets.
+    """
 
     n_chunks: int
     cheap_passes = False  # whether a pass is cheap
@@ -69,44 +72,44 @@ class Dataset(ABC):
 
     @property
     def classes(self) -> np.ndarray | None:
-        """Labels; the target of a row is then the position of its label."""
+        """The labels, if the target is a class: the target of a row is then the position of its label."""
         return self.facts.classes
 
     @property
     def task(self) -> str:
-        """What there is to predict: a number, a class, or the time of an event."""
+        """What the target is: "regression", "classification" or "survival"."""
         if self.facts.survival:
             return "survival"
         return "regression" if self.classes is None else "classification"
 
     @property
     def encoding(self) -> "Encoding | None":
-        """How the columns of a file or frame became features."""
+        """How the columns of a file or a data frame became features."""
         return self.facts.encoding
 
     @property
     def profile(self) -> "Profile | None":
-        """What the first pass over a file or frame found."""
+        """What the first pass found in the columns of a file or a data frame."""
         return self.facts.profile
 
     @property
     def opened(self) -> "Opened | None":
-        """How to read the rows again, where that is possible."""
+        """How to read the rows again, if that is possible."""
         return self.facts.opened
 
     @property
     def memory(self) -> int | None:
-        """The memory budget it was opened with, in bytes, which solvers respect as well."""
+        """The memory budget in bytes with which it was opened; solvers keep to it, too."""
         return self.facts.memory
 
     @property
     def single_pass(self) -> bool:
-        """Whether it can be read only once."""
+        """Whether the rows can be read only once."""
         return self.facts.single_pass
 
     @abstractmethod
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
-        """The chunks of these numbers, in this order; by default all of them, in their own order."""
+        """The chunks with these numbers, in this order; by default all chunks in their own order."""
 
     @property
     def in_order(self) -> bool:
@@ -195,7 +198,7 @@ class Dataset(ABC):
 
     @property
     def passes(self) -> float:
-        """How many times the data has been read so far."""
+        """The number of times the data has been read so far."""
         return self.ledger.passes
 
     def sharing_moments(self, find: Callable[[bool], Moments]) -> Self:
@@ -205,7 +208,7 @@ class Dataset(ABC):
 
     @property
     def moments(self) -> Moments:
-        """Weighted means and variances of columns and target: one pass, the first time it is asked for."""
+        """Weighted means and variances of columns and target; the first use takes a pass over the data."""
         if self._moments is None:
             self._moments = self._read_moments() if self._shared_moments is None else self._shared_moments(False)
         return self._moments

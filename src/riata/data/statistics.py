@@ -159,29 +159,29 @@ class SummaryRows(InMemory):
 def statistics_of(
     data: Dataset, n_folds: int = 1, seed: int = 0, memory: int | None = None, *, folds: Folds | None = None
 ) -> Statistics:
-    """The statistics of a dataset by folds: one pass, which works for single-pass data, too.
+    """Compute the products of columns that a fit with the squared loss needs, in one pass over the rows.
 
-    They stand in for the rows wherever the loss is squared: fits, paths and cross-validation read no more data.
-    Statistics of other rows may be added and subtracted.
+    They replace the rows: fits, paths and cross-validation read no more data. Streams that can be read only once will
+    do, and statistics of other rows can be added or subtracted.
 
     Parameters
     ----------
     data : Dataset
-        What `riata.open` gives, with one target, a number.
+        The result of `riata.open`, with one numeric target.
     n_folds : int, default=1
-        How many folds they are kept apart by, for choosing k or alpha by cross-validation.
+        Number of folds that are kept apart, to choose k or alpha by cross-validation.
     seed : int, default=0
-        Which rows are in which fold, by their positions.
+        Seed of the folds, which also depend on the positions of the rows.
     memory : int, optional
-        Bytes to keep to.
+        Memory budget in bytes.
     folds : Folds, optional
-        Folds of another kind than by position.
+        Other folds than those by position.
 
     Returns
     -------
     Statistics
-        Products of the columns with each other and with the target, a set for each fold; `as_data` makes a dataset of
-        them and `save` a file.
+        Products of the columns with each other and with the target, for each fold. Its `as_data` gives a dataset, its
+        `save` writes a file.
 
     Examples
     --------
@@ -213,19 +213,19 @@ def is_statistics(path: object) -> bool:
 
 
 def load_statistics(path: str | Path, memory: int | None = None) -> Statistics:
-    """Read what `Statistics.save` or `riata statistics` wrote.
+    """Load statistics that `Statistics.save` or `riata statistics` wrote.
 
     Parameters
     ----------
     path : str or Path
         The file.
     memory : int, optional
-        Bytes to keep to: what is larger is refused before it is read.
+        Memory budget in bytes; a larger file is refused before it is read.
 
     Returns
     -------
     Statistics
-        As they were saved.
+        The statistics as they were saved.
 
     Examples
     --------

@@ -31,9 +31,9 @@ VERSION = "digits49-v1"  # part of the cache's file names: raise it with any cha
 
 
 def load_digits49(split: str = "train") -> Table:
-    """The `split` ("train" or "test") of digits49; y is +1 for a 9 and -1 for a 4.
+    """Load the `split` "train" or "test" of digits49; y is +1 for a 9 and -1 for a 4.
 
-    The first call builds both splits, in seconds, and caches them (`$RIATA_CACHE` says where).
+    The first call builds both splits, in seconds, and caches them in `$RIATA_CACHE` or the user's cache folder.
 
     >>> X, y, feature_names = load_digits49("test")
     >>> X.shape
@@ -50,7 +50,7 @@ def load_digits49(split: str = "train") -> Table:
 
 
 def is_probe(names: npt.ArrayLike) -> np.ndarray:
-    """True where a name is a probe's: `is_probe(feature_names[coef != 0]).sum()` counts those picked."""
+    """Whether each name is that of a noise column; `is_probe(feature_names[coef != 0]).sum()` counts those chosen."""
     probes: np.ndarray = np.strings.startswith(np.asarray(names, dtype=str), "probe_")
     return probes
 

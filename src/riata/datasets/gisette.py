@@ -27,7 +27,7 @@ TIMEOUT = 60  # seconds without a byte
 
 
 def fetch_gisette(split: str = "train") -> Table:
-    """The `split` ("train" or "test") of Gisette, downloaded once into the cache folder.
+    """Load the `split` "train" or "test" of Gisette, which is downloaded once into the cache folder.
 
     Its 5000 columns are named f0001 to f5000. Without a network, `load_digits49` is a twin of it.
     """

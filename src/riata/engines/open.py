@@ -20,16 +20,16 @@ from riata.data.survival import event_and_value
 from riata.errors import OptionError
 
 OWN_WORDS = """    engine : Dask client, address or "dask", optional
-        Whose workers read the rows: those of a client, of the scheduler at an address such as "tcp://host:8786", or of
-        a cluster that is started on this machine ("dask") and closed with the last dataset on it. None reads them in
-        this process. A source that is a Dask array or data frame, or a list of delayed chunks, with `target`, `weight`
-        and `offset` alike, stays on its workers, with or without an engine.
+        The cluster whose workers read the rows: a client, the address of a scheduler such as "tcp://host:8786", or
+        "dask" for a cluster on this machine, which is closed with its last dataset. None reads rows in this process.
+        Dask arrays, data frames and lists of delayed chunks stay on their workers, with or without an engine; `target`,
+        `weight` and `offset` must then be of the same kind.
 
     Returns
     -------
     Dataset
-        Its rows as every solver takes them, in memory or read anew in each pass: what `riata.train` and the `fit` of
-        estimators take. It knows the number of rows and features, their names and what the target is.
+        What `riata.train` and the `fit` of estimators take. Its rows are in memory, or are read anew in every pass. It
+        knows the numbers of rows and features, the names of the features and the target.
 
     Examples
     --------
@@ -39,7 +39,7 @@ OWN_WORDS = """    engine : Dask client, address or "dask", optional
     >>> data.n_rows, data.n_features, data.task
     (100, 20, 'regression')
 
-    Columns of files and tables become features by what they hold; a path such as ``"sales/*.parquet"`` is opened alike.
+    The columns of tables and files become features by their contents; ``"sales/*.parquet"`` is opened in the same way.
 
     >>> import pyarrow as pa
     >>> sales = pa.table({"price": [3.5, 1.0, 2.5, 4.0], "city": ["A", "B", "A", "B"], "sold": ["no", "yes"] * 2})

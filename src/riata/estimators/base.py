@@ -60,7 +60,7 @@ class SparseLinear(SelectorMixin, TakesRows):
         return tags
 
     def get_support(self, indices: bool = False) -> np.ndarray:
-        """The selected features: their numbers, or a mask over all features."""
+        """The selected features: a mask over all features, or their numbers with `indices=True`."""
         check_is_fitted(self)
         return support_of(self.coef_) if indices else self._get_support_mask()
 
@@ -72,14 +72,14 @@ class SparseLinear(SelectorMixin, TakesRows):
         return np.isin(np.arange(n_features), support_of(self.coef_))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the selected features; those that an encoding has made have the names it gave them."""
+        """The names of the selected features, such as `carrier=UA` for a level of a column."""
         if sp.issparse(getattr(self, "coef_", None)) or self._makes_features:
             return np.array(self.trained_.names_of(self.trained_.support), dtype=object)
         names: np.ndarray = super().get_feature_names_out(input_features)
         return names
 
     def transform(self, X: Any) -> Any:
-        """The selected features of X, those that an encoding makes included."""
+        """The selected features of X, after the encoding of its columns if the model has one."""
         check_is_fitted(self)
         if not self._encodes(X):
             return super().transform(X)
@@ -103,17 +103,18 @@ class SparseLinear(SelectorMixin, TakesRows):
         time: Any = None,
         validation: Any = None,
     ) -> Self:
-        """Fit to arrays, to a frame with columns of any kind, or to a `Dataset` that brings its own target.
+        """Fit to arrays, to a data frame with columns of any kind, or to a `Dataset`, which has its own target.
 
-        Columns of a frame that are no complete numbers become features as those of files do: see `riata.open`, which
-        also takes choices about columns. So do those of an array with gaps or strings, called x0, x1, ...
+        Data frames may have text, dates and missing values: their columns become features as those of files do, see
+        `riata.open`, which also has options for columns. The same holds for arrays with missing values or strings,
+        whose columns are called x0, x1, ...
 
-        `offset` is a number for each row that is added to its margin, `exposure` one whose logarithm is (of a loss with
-        a logarithmic link): the rows of a `Dataset` bring their own. To predict needs them, too.
+        `offset` is a number per row that is added to the margin. `exposure` is one whose logarithm is added, for losses
+        with a logarithmic link. A `Dataset` has its own. Predictions need them, too.
 
-        `groups` (a label for each row, such as its customer) and `time` (a number or a date for each row) say which
-        rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset,
-        or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        `groups` (a label per row, such as its customer) keeps rows together in folds, and `time` (a number or a date
+        per row) puts folds in order; the parameter `groups` of the estimator is about features. `validation` is another
+        dataset, or (X, y); beside a `Dataset` also a path or a table, which gets the encoding of the dataset.
         """
         offsets, marks = {"offset": offset, "exposure": exposure}, {"groups": groups, "time": time}
         return self._fit(X, y, sample_weight, offsets, marks, validation)

@@ -36,36 +36,39 @@ def gives_probabilities(estimator: "SparseClassifier") -> bool:
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
-    """Linear classification with few non-zero coefficients; several classes all at once, or one against the rest.
+    """Linear classification with few non-zero coefficients, for two classes or more.
 
-    Takes the parameters of `SparseRegressor`, with labels in place of numbers, and two of its own. As there, `solver`
-    may be "exact", "best-k" (with ``k``), "online" and others, and `random_state` seeds folds, too.
+    More than two classes have one model together (softmax), or each has a model against the rest. The parameters are
+    those of `SparseRegressor`, except for these:
 
     Parameters
     ----------
     loss : {"auto", "logistic", "probit", "cloglog", "softmax", "ordinal", "squared", "squared-hinge"} or Loss
-        "softmax" is one model of all classes, with alpha, and "logistic" where there are two; the others set each of
-        several classes against the rest. "auto" is "logistic", and of more than two classes "softmax" where that goes
-        with all else that is asked: not with k, offsets or learning row by row. "squared" fits labels -1 and +1 by
-        least squares, as the paper does, and has no probabilities; neither has "squared-hinge". "cloglog" is the
-        model of the second class, which happens at a rate exp(margin). "ordinal" is one model of classes in an order
-        (proportional odds): that of numbers and of ordered categories, or as named, "ordinal:low<medium<high".
+        "auto" is "logistic" for two classes. For more it is "softmax", one model of all classes; but with ``k``, with
+        offsets and for solvers that learn row by row it is "logistic". "ordinal" is one model of classes in an order
+        (proportional odds): the order of numbers or of ordered categories, or the one you name, as in
+        "ordinal:low<medium<high". With all other losses, each of more than two classes has a model against the rest.
+        "cloglog" models whether an event happens that has the rate exp(margin). "squared" (least squares on labels -1
+        and +1, as in the paper) and "squared-hinge" have no probabilities.
     shared_support : bool, optional
-        With loss "softmax": whether a feature is in the model for all classes or for none (a group Lasso over the
-        classes; `group_ratio` below 1 adds L1 within features).
+        With loss "softmax": whether a feature is in the model for all classes or for none. With ``alpha`` it is a
+        group Lasso over the classes, which a ``group_ratio`` below 1 mixes with L1.
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.
     threshold : float, optional
-        Of two classes, ``predict`` says ``classes_[1]`` where its probability is at least so large; by default 0.5.
+        For two classes: ``predict`` gives ``classes_[1]`` if its probability is at least this; by default 0.5.
 
     Attributes
     ----------
-    classes_, class_count_ : the labels, and how many rows have each.
-    coef_, intercept_ : one row per class, or a single one for two classes, whose positive side is ``classes_[1]``.
-    solver_, n_iter_, n_passes_, objective_, gap_, converged_, stopped_because_ : as of `SparseRegressor`.
-    how_much_better_, scale_, profile_, n_features_in_, feature_names_in_, trained_ : as there.
-    alpha_, history_, stop_, proof_, bound_, path_, selection_ : as there; lists where each class has a fit of its own.
-    cutpoints_ : of loss "ordinal", those of the margin between neighbours in the order of ``classes_``.
+    classes_, class_count_ : the labels, and the number of rows of each.
+    coef_, intercept_ : one row per class; for two classes a single one, in which positive coefficients favour
+        ``classes_[1]``.
+    solver_, n_iter_, n_passes_, objective_, gap_, converged_, stopped_because_ : as in `SparseRegressor`.
+    how_much_better_, scale_, profile_, n_features_in_, feature_names_in_, trained_ : as in `SparseRegressor`.
+    alpha_, history_, stop_, proof_, bound_, path_, selection_ : as in `SparseRegressor`; lists if each class has a fit
+        of its own.
+    cutpoints_ : with loss "ordinal", the cutpoints on the margin between neighbouring classes, in the order of
+        ``classes_``.
 
     Examples
     --------
@@ -166,10 +169,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         offset: Any = None,
         exposure: Any = None,
     ) -> "SparseClassifier":
-        """Learn from these rows, in order, keeping what was learnt before.
+        """Update the model with these rows, in their order.
 
-        The first call may name all classes; otherwise they are learnt, too, as they appear.
-        Later calls may name the same ones, or none.
+        The first call may name all `classes`, and must with loss "softmax"; otherwise labels may be new in any call.
+        Later calls may name the same classes, or none. Give `offset` and `exposure` in every call or in none.
         """
         first = self._begin_stream(X)
         check_values(plain_target(y), numeric=False)
@@ -187,11 +190,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return self
 
     def decision_function(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Predictions:
-        """Margins: one per row for two classes, one per class otherwise, each with the offset of the row.
+        """Margins, with the offset of the row: one per row for two classes or classes in an order, else one per class.
 
-        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns. A model
-        that was fitted with an offset takes it for 0 where none is given beside X; a `Dataset` or a path has the column
-        of that name.
+        X may also be a data frame, a `Dataset` or a path, whose columns the model encodes as in the fit. If the model
+        was fitted with an offset, a `Dataset` or a path needs the column of that name; an array without one gets the
+        margins of an offset of 0.
         """
         if is_distributed(X):
             check_no_offset(offset, exposure)
@@ -202,7 +205,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return z.ravel() if len(self.intercept_) == 1 else z
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Predictions:
-        """The label of the largest margin; of two, the second where its probability reaches the threshold."""
+        """The most likely class of each row; with a `threshold`, the second of two if its probability reaches it."""
         if is_distributed(X):
             check_no_offset(offset, exposure)
             return lazily(self.predict, X, self.classes_.dtype)
@@ -211,7 +214,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     @available_if(gives_probabilities)
     def predict_proba(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Predictions:
-        """Probabilities of the classes: those of softmax, or one-against-rest ones, scaled to sum to one."""
+        """Probabilities of the classes, rows x classes; those of one-against-rest models are scaled to sum to one."""
         if is_distributed(X):
             check_no_offset(offset, exposure)
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
@@ -227,7 +230,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Accuracy, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        """Accuracy for X and y, or in one pass for a path, a table or a `Dataset`, which have their own target."""
         if y is not None and not isinstance(X, Dataset | str | Path):
             predicted = self.predict(X, offset=offset, exposure=exposure)
             return float(accuracy_score(plain_target(y), predicted, sample_weight=plain_target(sample_weight)))

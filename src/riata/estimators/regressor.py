@@ -30,148 +30,160 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     """Linear regression with few non-zero coefficients.
 
     Minimises ``mean(loss(y, X @ w + b)) + alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, or the mean loss
-    alone with at most ``k`` non-zero ``w``. With ``standardize=False`` the first is scikit-learn's ``Lasso`` and
-    ``ElasticNet``; where ``y`` has several columns, all of which then have the same features, its ``MultiTaskLasso``.
+    alone with at most ``k`` non-zero ``w``. With ``standardize=False`` the first objective is that of scikit-learn's
+    ``Lasso`` and ``ElasticNet``. If ``y`` has several columns, it is that of ``MultiTaskLasso``: all targets share
+    their features.
 
     Parameters
     ----------
     k : int or "auto", optional
-        Number of features to choose, or "auto" to let ``select`` choose it. Give one of ``k``, ``alpha`` and
-        ``alpha_ratio``.
+        The largest number of features in the model; "auto" lets ``select`` choose it. Give only one of ``k``, ``alpha``
+        and ``alpha_ratio``, except that ``alpha="auto"`` takes ``k``, too.
     alpha : float or "auto", optional
-        Strength of the penalty, or "auto" to let ``select`` choose it; with a number ``k`` beside it, the smallest
-        of the path whose model has at most ``k`` features.
+        Strength of the penalty; "auto" lets ``select`` choose it. With ``alpha="auto"`` and a number for ``k``, the
+        model is the one of the smallest alpha on the path that has at most ``k`` features.
     alpha_ratio : float, optional
-        Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
+        Strength as a share of the smallest alpha whose model is empty; 0.1 if none of the three is given.
     l1_ratio : float, default=1.0
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, optional
-        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``: by default 0, and beside ``k="auto"`` chosen together with k.
+        Strength of ``ridge / 2 * |w|_2^2``, with ``k``. By default 0; with ``k="auto"`` it is chosen together with k.
     penalty : {"mcp", "scad", "lq", "adaptive", "unilasso"} or Penalty, optional
-        A penalty of another kind in place of the elastic net, at the strength ``alpha``: "mcp:3" and "scad:3.7" with
-        their gamma, "lq:0.5" with its q; the adaptive Lasso, whose first fit is "adaptive:ridge" (the default),
-        "adaptive:unpenalised" or "adaptive:marginal", with an exponent such as "adaptive:ridge:2"; uniLasso; or an
-        object of your own, see `riata.penalties.SeparablePenalty`. With solver "exact".
+        Another penalty in place of the elastic net, with strength ``alpha`` and solver "exact": MCP and SCAD with their
+        gamma ("mcp:3", "scad:3.7"), Lq with its q ("lq:0.5"), uniLasso, or an object of your own, see
+        `riata.penalties.SeparablePenalty`. "adaptive" is the adaptive Lasso, whose weights come from a first fit:
+        "adaptive:ridge" (the default), "adaptive:unpenalised" or "adaptive:marginal", and an exponent if you like
+        ("adaptive:ridge:2").
     penalty_factors : array of n_features numbers, or dict, optional
-        What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
-        with 0 is always in.
+        Factors on ``alpha``: one number per feature, or {feature or column: factor} for some of them. A feature with
+        factor 0 is always in the model.
     groups : array of n_features labels, lists of names, or "columns", optional
-        Features of equal label enter or leave whole: ``k`` counts groups, beside ``alpha`` the penalty is the length of
-        their coefficients times the root of their number (the group Lasso). "columns": the levels of a category,
-        the parts of a date and a number with its missing flag stay together, where the data was made of columns. Lists
-        of features or columns may overlap, beside ``alpha``; what is in none is a group by itself.
+        Features that enter or leave the model together: a label for each feature, or lists of features or columns.
+        Features in no list are groups by themselves. "columns" groups the features made from one column, such as the
+        levels of a category, the parts of a date, or a number and its missing indicator. With ``k``, groups are
+        counted. With ``alpha``, the penalty is the group Lasso, and lists may overlap.
     group_ratio : float, default=1.0
-        Share of that penalty beside ``groups`` and ``alpha``; the rest is L1 within groups (the sparse-group Lasso).
+        Share of the group Lasso in the penalty, with ``groups`` and ``alpha``; the rest is L1 (the sparse-group Lasso).
     shared_support : bool, optional
-        Where ``y`` has several columns: whether a feature is in the model for all targets or for none (a group Lasso
-        over the targets; `group_ratio` below 1 adds L1 within features). It is, unless False is given.
+        If ``y`` has several columns: whether a feature is in the model for all targets or for none, as by default, or
+        each target chooses its own. With ``alpha`` it is a group Lasso over the targets, which a ``group_ratio`` below
+        1 mixes with L1.
     heredity : {"strong", "weak"}, optional
-        Whether interactions (`riata.open`) are in the model only beside both of the features that they are of, or
-        beside one: groups that overlap, beside ``alpha``.
+        Interactions (see `riata.open`) enter the model only together with both of their features ("strong") or with at
+        least one ("weak"). With ``alpha``.
     nonnegative : bool, default=False
-        Whether only models without negative coefficients are looked at.
+        Whether to allow no negative coefficients.
     bounds : dict or sequence of n_features pairs, optional
-        Between which numbers coefficients lie, in the units of X: {feature or column: (least, most)}, or such a pair
-        for each feature. None is no bound; 0 must be possible. Of a column of levels also their order, such as
-        "low<mid<high", "increasing" or "decreasing", in which their coefficients rise. With solver "exact".
+        Bounds on coefficients, in the units of X, with solver "exact": {feature or column: (lower, upper)}, or one pair
+        per feature. None means no bound, and 0 must lie within. For a column of levels, also an order in which
+        coefficients increase: "low<mid<high", "increasing" or "decreasing".
     loss : {"squared", "huber", "quantile", "binomial", "poisson", "negative-binomial", "gamma", "tweedie"} or Loss
-        Least squares, its robust cousin (bent at 1.35 spreads of y, or at 5 as "huber:5"), a quantile such as
-        "quantile:0.95", or half the deviance of successes among ``trials``, or of counts and amounts of mean
-        exp(X @ w + b). Or a `riata.losses.Loss`.
+        "squared" is least squares. "huber" is robust to outliers: linear beyond 1.35 times the spread of y, or beyond
+        5 as "huber:5". "quantile:0.95" predicts that quantile, "quantile" the median. "binomial" is for successes among
+        ``trials``; the others are half the deviance of counts and amounts with mean exp(X @ w + b). Or a loss of your
+        own, a `riata.losses.Loss`.
     solver : str, default="auto"
-        A key of ``riata.SOLVERS``. "auto" is "exact", the certified minimum, or with ``k`` "best-k", which ends where
-        no swap of two features helps. "online" learns in one pass over rows, or as they come (``partial_fit``); the
-        others, such as "cd", "fobos" and "l0-sgd", are described in the documentation under Solvers.
+        A key of ``riata.SOLVERS``. "auto" is "exact", which gives a certified minimum, or with ``k`` "best-k", which
+        stops when no swap of two features improves the model. "online" takes one pass over the rows, or rows as they
+        come (``partial_fit``). The page Solvers of the documentation describes the others, such as "cd" and "fobos".
     fit_intercept : bool, default=True
-        Whether there is an intercept; it is never penalised.
+        Whether to fit an intercept, which is never penalised.
     standardize : bool, default=True
-        Whether the penalty acts on coefficients of columns of unit standard deviation. ``coef_`` is in the units of X
-        either way.
+        Whether to penalise as if all columns had unit standard deviation. ``coef_`` is in the units of X either way.
     normalize : {None, "rows"}
-        "rows" divides every row by its norm, when fitting and when predicting.
+        "rows" divides every row by its norm, in fits and in predictions.
     select : {"cv-1se", "cv", "validation", "aic", "bic", "ebic"}
-        How "auto" chooses: by ``cv``-fold cross-validation, the sparsest model within one standard error of the best
-        ("cv-1se") or the best; by the rows that ``fit`` gets as ``validation``; or by an information criterion.
+        How "auto" chooses. "cv" takes the best model by ``cv``-fold cross-validation, "cv-1se" the sparsest model
+        within one standard error of it, "validation" the best on the rows that ``fit`` gets as ``validation``; the
+        others are information criteria.
     cv : int, splitter, array or iterable, default=5
-        A number of folds, by ``random_state`` and the positions of rows, with the same share of every class in each; or
-        a splitter of scikit-learn, a fold number for each row, or pairs (rows to learn from, rows to score). Groups and
-        times of rows, which folds keep together or in order, are given to ``fit`` or named to ``riata.open``.
+        The folds: their number, a splitter of scikit-learn, a fold number for each row, or pairs (rows to learn from,
+        rows to score). A number makes folds with equal shares of the classes, from ``random_state`` and the positions
+        of the rows. To keep groups of rows together, or folds in the order of time, give ``groups`` or ``time`` to
+        ``fit``, or to ``riata.open``.
     gap : float or str, default=0
-        Between the rows learnt from and those scored, where folds go forward in time: days for dates, or such as "12h".
-    n_alphas, alpha_reach : int, default=100, and float, optional
-        The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model. By default that is
-        0.0001 with more rows than features, and 0.01 otherwise; the path ends where it stops paying.
+        If folds go forward in time: the gap between training rows and scored rows, a number of days for dates, or a
+        time such as "12h".
+    n_alphas : int, default=100
+        Number of alphas on the path of ``alpha="auto"``.
+    alpha_reach : float, optional
+        The smallest alpha of that path, as a share of the largest. By default 0.0001 with more rows than features, and
+        0.01 otherwise. The path ends earlier where it stops paying.
     k_max : int, optional
-        The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows. With a ridge that is
-        chosen it goes on to 200 where the largest models are the best.
+        The largest k of the path of ``k="auto"``. By default 50, or half the number of rows if that is less. If the
+        ridge is chosen, too, the path goes on, to at most 1000, while the largest models are clearly better than
+        those of half as many features.
     debias : bool, float or "auto", default=False
-        Whether the chosen features are fitted once more, without the penalty (within bounds, if there are any); a share
-        goes only so far from the penalised coefficients to those (the relaxed Lasso). "auto" lets scores choose the
-        share along with ``alpha``.
+        Whether to refit the chosen features without the penalty (within their bounds). A number between 0 and 1 goes
+        that share of the way from the penalised to the refitted coefficients (the relaxed Lasso). With
+        ``alpha="auto"``, "auto" chooses the share, too.
     certify : bool or float, optional
-        Whether, with k, all models of k features are searched until none can be better; or the gap to stop at, as a
-        share of the objective. ``bound_`` says how far it came.
+        With ``k``: whether to search all models of k features until none can be better. A number is the gap at which
+        the search may stop, as a share of the objective. ``bound_`` has the gap that was reached.
     certify_time : str or float, default="600s"
-        Time for that search.
+        Time limit of that search.
     coef_limit : float, optional
-        Beside k, ``bound_`` and ``certify`` are then about models whose coefficients, of columns of unit standard
-        deviation (or as they are, without standardize), are at most so large. That gives a bound where there is no
-        ridge; the model itself is not limited.
+        With ``k``: let ``bound_`` and ``certify`` consider only models whose coefficients are at most this large, per
+        standard deviation of their columns (or as they are, with ``standardize=False``). This gives a bound where,
+        without a ridge, there is none. The model itself is not limited.
     tol : float, default=1e-6
-        Where to stop: the duality gap (or the change of the objective) relative to the empty model's loss.
+        Tolerance on the duality gap (or on the change of the objective), relative to the loss of the empty model.
     max_passes, max_steps : int, optional
-        Limits on the work; each solver has its own default.
+        Limits on the passes over the data and the steps of a solver; each solver has defaults of its own.
     batch : int or "full", optional
-        Rows per step of a stochastic solver: 1, or what the solver says.
+        Rows per step of a stochastic solver; by default the solver's own number, mostly 1.
     rounds : bool, default=False
-        Half the penalty in the first half of the steps (fobos).
+        For solver "fobos": whether to halve the penalty in the first half of the steps.
     step : float or str, optional
-        First step, or a schedule "c/t" or "c/sqrt(t)". By default steps adapt to the scale of the rows.
+        The first step of a stochastic solver, or a schedule "c/t" or "c/sqrt(t)". By default steps adapt to the scale
+        of the rows.
     order : {"uniform", "shuffled", "sequential"}, optional
-        In which order a stochastic solver visits rows; each has its own default.
+        The order in which a stochastic solver visits rows; each solver has its own default.
     memory : str or int, optional
-        Budget such as "512MB" for what a solver allocates.
+        Memory budget of the solver, such as "512MB".
     device : {"cuda", "cpu"}, optional
-        Where passes run: here by default, on a GPU with "cuda", for solvers exact and best-k and for paths. Rows that
-        fit are held there, others are sent there in every pass. X that is there already (CuPy, PyTorch) stays where it
-        is.
+        "cuda" runs passes on a GPU, for solvers "exact" and "best-k" and for paths. Rows that fit in GPU memory stay
+        there, others are sent in every pass. If X is already on a GPU (CuPy, PyTorch), it stays there in any case.
     half_life : float, optional
-        Rows after which a row counts half, for a world that changes (online); by default all rows count alike.
+        For solver "online" and data that drifts: a row counts half after this many later rows. By default all rows
+        count alike.
     polish : bool, default=False
-        Whether, after an online solver has found features, solver exact solves over them, with a certificate; of the
-        others it is told how many would enter.
+        Whether solver "exact" fits the features that an online solver has found once more, with a certificate. It also
+        says how many of the other features would enter the model.
     checkpoint : str, optional
-        A folder in which a solver saves where it is, so that a killed fit can go on.
+        A folder in which the fit saves its state from time to time.
     every : str or float, default="60s"
         Time between two checkpoints.
     resume : bool, default=False
-        Go on from the checkpoint, if there is one; the result is that of a fit never interrupted, bit for bit.
+        Whether to continue from the checkpoint, if there is one. The result is that of an uninterrupted fit, bit for
+        bit.
     random_state : int, RandomState or None
-        Seed of all that is random in a fit: the order in which stochastic solvers visit rows, and the folds of ``cv``.
-        The halves of `riata.stability_selection` have a ``seed`` of their own.
+        Seed of all that is random in a fit: the order of rows in stochastic solvers, and the folds of ``cv``.
+        `riata.stability_selection` has its own ``seed`` for its halves.
     verbose : bool, default=False
         Whether to show a progress bar.
 
     Attributes
     ----------
-    coef_, intercept_ : the model, in the units of X; of several targets, a row for each.
-    alpha_ : the strength that the fit had, also where it was chosen or given as a ratio; None beside k. Where there
-        are several fits, such as one per quantile, a list.
+    coef_, intercept_ : the model, in the units of X; one row per target if there are several.
+    alpha_ : the alpha of the fit, also if it was chosen or given as a ratio; None with k. A list if there are
+        several fits, such as one per quantile.
     solver_ : the solver that "auto" stands for.
-    n_iter_, n_passes_ : rounds of the solver (of rows learnt as they come, steps), and passes over the data.
-    objective_ : what was minimised, at the model; where there are several fits, such as one per class, the sum.
-    gap_ : certified relative duality gap, None where the solver has none.
+    n_iter_, n_passes_ : iterations of the solver (steps, for rows learnt as they come), and passes over the data.
+    objective_ : the minimised objective; the sum if there are several fits.
+    gap_ : certified relative duality gap; None if the solver has no certificate.
     history_ : one record per pass.
-    converged_, stopped_because_ : whether and why it stopped.
-    stop_, proof_ : the same for programs, a `StopReason` and what was proved; lists where there are several classes.
-    bound_, how_much_better_ : with k, a `GlobalBound`: the `value` that no model of at most k features has an objective
-        below, and the relative `gap` to it; or a `NoBound`, with a ridge that would give one; and what it says.
-    path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
+    converged_, stopped_because_ : whether the fit converged, and a sentence that says why it stopped.
+    stop_, proof_ : the same for programs: a `StopReason`, and what was proved. Lists if there are several classes.
+    bound_, how_much_better_ : with k, how much better another model of at most k features could be, as an object and as
+        a sentence. A `GlobalBound` has the `value` that no objective of such a model is below, and the relative `gap`
+        to it; a `NoBound` has a ridge with which there would be a bound.
+    path_, selection_ : with "auto", all models of the path, and their scores, which one was chosen and why.
     scale_ : standard deviation of every column of X.
-    profile_ : of a file or a table, what the first pass found in its columns.
-    n_crossing_ : with several quantiles, the training rows in which they cross.
-    n_features_in_, feature_names_in_ : the number of columns of X, and their names, if they have any.
-    trained_ : all of this as `riata.train` gives it, a `Trained`.
+    profile_ : what the first pass found in the columns of a file or a table.
+    n_crossing_ : with several quantiles, the number of training rows in which they cross.
+    n_features_in_, feature_names_in_ : number of columns of X, and their names if they have any.
+    trained_ : the result of `riata.train`, a `Trained`.
 
     Examples
     --------
@@ -211,20 +223,21 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         time: Any = None,
         validation: Any = None,
     ) -> Self:
-        """Fit to arrays, to a frame with columns of any kind, or to a `Dataset` that brings its own target.
+        """Fit to arrays, to a data frame with columns of any kind, or to a `Dataset`, which has its own target.
 
-        `y` may have several columns, all of which are then predicted at once. With loss "binomial" it is the share of
-        successes of each row or, beside `trials`, their number.
+        `y` may have several columns, which are then predicted together. With loss "binomial" it is the share of
+        successes in each row or, with `trials`, their number.
 
-        Columns of a frame that are no complete numbers become features as those of files do: see `riata.open`, which
-        also takes choices about columns. So do those of an array with gaps or strings, called x0, x1, ...
+        Data frames may have text, dates and missing values: their columns become features as those of files do, see
+        `riata.open`, which also has options for columns. The same holds for arrays with missing values or strings,
+        whose columns are called x0, x1, ...
 
-        `offset` is a number for each row that is added to its margin, `exposure` one whose logarithm is (of a loss with
-        a logarithmic link): the rows of a `Dataset` bring their own. To predict needs them, too.
+        `offset` is a number per row that is added to the margin. `exposure` is one whose logarithm is added, for losses
+        with a logarithmic link. A `Dataset` has its own. Predictions need them, too.
 
-        `groups` (a label for each row, such as its customer) and `time` (a number or a date for each row) say which
-        rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset,
-        or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        `groups` (a label per row, such as its customer) keeps rows together in folds, and `time` (a number or a date
+        per row) puts folds in order; the parameter `groups` of the estimator is about features. `validation` is another
+        dataset, or (X, y); beside a `Dataset` also a path or a table, which gets the encoding of the dataset.
         """
         if trials is not None:
             y, sample_weight = self._shares(X, y, trials, sample_weight)
@@ -250,9 +263,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         offset: Any = None,
         exposure: Any = None,
     ) -> "SparseRegressor":
-        """Learn from these rows, in order, keeping what was learnt before.
+        """Update the model with these rows, in their order.
 
-        `trials`, `offset` and `exposure` are one number for each row, as in `fit`: all rows have one, or none.
+        `trials`, `offset` and `exposure` are one number per row, as in `fit`. Give them in every call or in none.
         """
         if trials is not None:
             y, sample_weight = self._shares(X, y, trials, sample_weight)
@@ -278,11 +291,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         self.intercept_ = float(trained.intercept[0])
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Predictions:
-        """``X @ coef_ + intercept_ + offset``, or its exponential with the losses of counts, amounts and totals.
+        """``X @ coef_ + intercept_ + offset``, or its exponential for losses of counts, amounts and totals.
 
-        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns. A model
-        that was fitted with an offset or an exposure predicts for an offset of 0, which is an exposure of 1, where none
-        is given beside X; a `Dataset` or a path has the column of that name.
+        X may also be a data frame, a `Dataset` or a path, whose columns the model encodes as in the fit. If the model
+        was fitted with an offset or an exposure, a `Dataset` or a path needs the column of that name; an array without
+        one is predicted for an offset of 0, an exposure of 1.
         """
         if is_distributed(X):
             check_no_offset(offset, exposure)
@@ -301,10 +314,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         offset: Any = None,
         exposure: Any = None,
     ) -> float:
-        """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target.
+        """R2 of predictions for X and y, or in one pass for a path, a table or a `Dataset`, which have their target.
 
-        Of several targets it is the mean of theirs, beside `trials` that of shares, of several quantiles that of the
-        shares of the pinball loss that they explain.
+        With several targets it is the mean of their R2; with `trials`, the R2 of the shares. With several quantiles
+        it is the mean share of the pinball loss that they explain.
         """
         if trials is not None:
             y, sample_weight = self._shares(X, y, trials, sample_weight)

@@ -24,27 +24,27 @@ def stability_selection(
     threshold: float = 0.75,
     seed: int = 0,
 ) -> Stability:
-    """Fit clones of an estimator to both halves of the rows, `rounds` times, and count what they choose.
+    """Find the features that an estimator chooses again and again when it is fitted to random halves of the rows.
 
     Parameters
     ----------
     estimator : SparseRegressor or SparseClassifier
-        With the k, the alpha or the alpha_ratio at which features are to be stable.
+        With a number for k, alpha or alpha_ratio; clones of it are fitted.
     X, y, sample_weight, offset, exposure
-        What the estimator's `fit` takes; a `Dataset` brings its own target.
+        As for the estimator's `fit`; a `Dataset` has its own target.
     groups : array, optional
-        A label for each row, such as its customer: halves keep the rows of a group together.
+        A label per row, such as its customer: the rows of a group stay in one half.
     rounds : int, default=50
-        Pairs of halves: twice as many fits.
+        How often the rows are cut into two halves; each half is a fit.
     threshold : float, default=0.75
-        The share of halves, above one half, from which on a feature is stable.
+        A feature is stable if at least this share of the halves choose it; more than 0.5.
     seed : int, default=0
-        Of the halves; what is random in their fits, ``random_state`` of the estimator seeds.
+        Seed of the halves. The ``random_state`` of the estimator seeds what is random in the fits.
 
     Returns
     -------
     Stability
-        How often each feature was chosen, which are stable, and how many of these are expected to be wrong at most.
+        How often each feature was chosen, which features are stable, and a bound on how many of them are noise.
 
     Examples
     --------

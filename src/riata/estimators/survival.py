@@ -21,31 +21,30 @@ from riata.training.trained import Trained
 
 
 class SparseSurvival(SparseLinear):
-    """Proportional hazards (Cox) with few non-zero coefficients, for times to an event that may not have happened yet.
+    """Cox's proportional hazards model with few non-zero coefficients, for censored times to an event.
 
     Minimises half the deviance of the partial likelihood, divided by the number (or the weight) of all rows,
-    ``+ alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, with a certified gap. Rows may come in any order,
-    and from files of any size; follows scikit-survival's conventions. With ``k`` it is the deviance alone, of models of
-    at most so many features (plus ``ridge / 2 * |w|_2^2``).
+    ``+ alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, to a certified gap; or the deviance alone
+    (``+ ridge / 2 * |w|_2^2``) with at most ``k`` features. Rows may come in any order, and from files of any size. The
+    conventions are those of scikit-survival.
 
-    Takes the parameters of `SparseRegressor` that go with ``alpha``, and with ``k`` those but ``certify`` and
-    ``coef_limit``. It has no ``solver``: fits are those of "exact", and with ``k`` of "best-k"; "online" and the others
-    are not there for this loss, nor are GPUs. ``random_state`` seeds folds.
+    The parameters mean what they mean in `SparseRegressor`; the signature shows those there are. The solver is "exact",
+    or "best-k" with ``k``, without ``certify``. Learning row by row and GPUs are not supported.
 
     Parameters
     ----------
     loss : {"cox", "cox-efron"}
-        How events of the same time count: "cox" takes them as Breslow does, "cox-efron" as Efron does, which is closer
-        where many rows share a time.
+        The method for ties, events at the same time: "cox" is Breslow's, "cox-efron" is Efron's, which is more accurate
+        if many events share a time.
 
     Attributes
     ----------
-    coef_ : what a unit of each feature adds to the logarithm of the hazard.
-    intercept_ : what makes the prediction of the average row 0: others are relative to it.
-    unique_times_, cum_baseline_hazard_ : times of events, and the cumulative hazard of the average row after each.
-    solver_, n_iter_, n_passes_, objective_, gap_, converged_, stopped_because_ : as of `SparseRegressor`.
-    how_much_better_, scale_, profile_, n_features_in_, feature_names_in_, trained_ : as there.
-    alpha_, history_, stop_, proof_, bound_, path_, selection_ : as there.
+    coef_ : what one unit of each feature adds to the logarithm of the hazard.
+    intercept_ : such that the prediction of the average row is 0.
+    unique_times_, cum_baseline_hazard_ : times of events, and the cumulative hazard of the average row at each.
+    solver_, n_iter_, n_passes_, objective_, gap_, converged_, stopped_because_ : as in `SparseRegressor`.
+    how_much_better_, scale_, profile_, n_features_in_, feature_names_in_, trained_ : as in `SparseRegressor`.
+    alpha_, history_, stop_, proof_, bound_, path_, selection_ : as in `SparseRegressor`.
 
     Examples
     --------
@@ -113,14 +112,14 @@ class SparseSurvival(SparseLinear):
         time: Any = None,
         validation: Any = None,
     ) -> "SparseSurvival":
-        """Fit to arrays or to a frame with columns of any kind, or to a `Dataset` that brings its own target.
+        """Fit to arrays, to a data frame with columns of any kind, or to a `Dataset`, which has its own target.
 
-        `y` is a structured array with a field of booleans (whether the event happened) and one of numbers (when, or how
-        long nothing had happened), as scikit-survival has it. `offset` is a number for each row that is added to the
-        logarithm of its hazard. `strata`, a label for each row, have baseline hazards of
-        their own; `entry` is when a row came under observation. Rows of a `Dataset` bring theirs (`riata.open`).
-        `groups`, `time` and `validation` are those of `SparseRegressor.fit`: they say which rows folds keep together,
-        or choose ``alpha``.
+        `y` is a structured array as in scikit-survival: a field of booleans (whether the event happened) and a field of
+        numbers (the time of the event, or of the end of observation). `offset` is a number per row that is added to the
+        logarithm of the hazard. `strata` is a label per row; each stratum has a baseline hazard of its own. `entry` is
+        the time at which a row came under observation. A `Dataset` has all of these itself (`riata.open`).
+
+        `groups`, `time` and `validation` are those of `SparseRegressor.fit`, for the choice of ``alpha`` or ``k``.
         """
         marks = {"strata": strata, "entry": entry, "groups": groups, "time": time}
         return self._fit(X, y, sample_weight, {"offset": offset}, marks, validation)
@@ -146,9 +145,9 @@ class SparseSurvival(SparseLinear):
         self.unique_times_, self.cum_baseline_hazard_ = trained.hazard.times, trained.hazard.cumulative
 
     def predict(self, X: Any, *, offset: Any = None) -> Predictions:
-        """The logarithm of the hazard of rows, relative to the average row's: more is sooner.
+        """The logarithm of each row's hazard, relative to the average row: higher means sooner.
 
-        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns.
+        X may also be a data frame, a `Dataset` or a path, whose columns the model encodes as in the fit.
         """
         if is_distributed(X):
             check_no_offset(offset, None)
@@ -158,9 +157,9 @@ class SparseSurvival(SparseLinear):
     def predict_cumulative_hazard_function(
         self, X: Any, return_array: bool = False, *, offset: Any = None, strata: Any = None
     ) -> np.ndarray:
-        """The cumulative hazard of each row: step functions of time, or an array over `unique_times_`.
+        """The cumulative hazard of each row: step functions of time, or with `return_array` values at `unique_times_`.
 
-        `strata`, a label for each row, asks for the hazards of their strata; without them it is that of all together.
+        `strata` is a label per row, to use the baseline hazards of the strata; by default it is that of all rows.
         """
         z = self._risks(X, offset)
         hazards = self._baseline.of_rows(z, strata=given_strata(strata, len(z)))
@@ -169,9 +168,9 @@ class SparseSurvival(SparseLinear):
     def predict_survival_function(
         self, X: Any, return_array: bool = False, *, offset: Any = None, strata: Any = None
     ) -> np.ndarray:
-        """The probability of each row that nothing has happened yet: functions of time, or over `unique_times_`.
+        """The probability that the event has not happened yet, for each row; returned as cumulative hazards are.
 
-        `strata`, a label for each row, asks for the hazards of their strata; without them it is that of all together.
+        `strata` is a label per row, to use the baseline hazards of the strata; by default it is that of all rows.
         """
         z = self._risks(X, offset)
         survival = self._baseline.survival(z, strata=given_strata(strata, len(z)))
@@ -189,7 +188,7 @@ class SparseSurvival(SparseLinear):
         return np.asarray(self.predict(X, offset=offset))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> float:
-        """The concordance index (Harrell's C): of two rows, how often the one of higher risk had its event first."""
+        """The concordance (Harrell's C): of two rows, how often the one with the higher risk had its event first."""
         if y is not None and not isinstance(X, Dataset | str | Path):
             times, risk = from_structured(y), np.asarray(self.predict(X, offset=offset))
             check_consistent_length(risk, times)

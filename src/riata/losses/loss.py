@@ -1,12 +1,12 @@
-"""What a loss is: a function of a row's target `y` and its margin `z = x . w + b`, and all that is known about it.
+"""The interface of losses: functions of a row's target `y` and its margin `z = x . w + b`.
 
-A loss of your own is a class with a `name`, `value`, `derivative` and `second_derivative`, of arrays of any library
-that follows the array API (`riata.arrays.namespace(z)` has its functions): they are called where the rows are, such as
-on a GPU. It must be convex in z, and no value may be negative: certificates rely on `conjugate(y, 0) =
--min_z value(y, z) <= 0` (`riata.objective`). Where the least value of a target is negative, subtract it: half of a
-deviance is such a loss, a log-likelihood is not.
+A loss of your own is a class with a `name`, `value`, `derivative` and `second_derivative`. They take arrays of any
+library that follows the array API, since they run where the rows are, such as on a GPU; `riata.arrays.namespace(z)` has
+the functions of that library. The loss must be convex in z and never negative: certificates rely on
+`conjugate(y, 0) = -min_z value(y, z) <= 0` (`riata.objective`). If its least value for a target is negative, subtract
+that: half a deviance is such a loss, a negative log-likelihood need not be.
 
-The rest has defaults. Whatever else riata needs to know about a loss is an attribute here, so that no code has to test
+All other attributes have defaults. They hold everything that riata needs to know about a loss, so that no code tests
 for its name.
 """
 
@@ -23,11 +23,11 @@ CANCELLATION = 1e-6  # of the largest |y z|: how negative a loss may be that is 
 
 
 class Loss(ABC):
-    """The base of all losses, and of your own: a function of a row's target y and its margin z = x . w + b.
+    """The base class of all losses: functions of a row's target y and its margin z = x . w + b.
 
-    A loss of your own has a `name`, `value`, `derivative` and `second_derivative`, of arrays; it must be convex in z
-    and never negative. The page docs/own-objects.md shows how to write, test and use one. Two losses of one class with
-    the same parameters are the same.
+    To write a loss, derive from this class and define a `name`, `value`, `derivative` and `second_derivative`, on
+    arrays; the page "A loss and a penalty of your own" shows how. The loss must be convex in z and never negative. Two
+    losses of one class with the same parameters are equal.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""A fitted model on its own: names, coefficients, how it was made. Its file is JSON that a person can read.
+"""A fitted model alone: names, coefficients and how it was made. Its file is JSON that a person can read.
 
-Only the chosen features are stored. Loading executes nothing.
+It stores the chosen features only, and loading it executes nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,31 +35,32 @@ ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 14, 1 << 18  # predicted at a time: what is
 
 @dataclass(frozen=True)
 class Model:
-    """A sparse linear model: margins z = x . coef + intercept, one per target, or class if there are three or more.
+    """A sparse linear model alone, to predict, save, print or turn into SQL.
 
-    Classes in an order have one margin, and cutpoints between them.
+    You get one from `to_model` of a fitted estimator or of the result of `riata.train`, or from `riata.load_model`. It
+    has no training data, does not need scikit-learn, and encodes files and tables as the fit did.
 
-    It is what `to_model` of an estimator or of what `riata.train` gives, and what `riata.load_model` reads. It has no
-    data, needs no scikit-learn, and makes features of files and tables as the fit did.
+    A row x has the margin z = x . coef + intercept, and one margin for each target, quantile or class if there are
+    several (three classes or more). Classes in an order have one margin and cutpoints on it.
 
     Attributes
     ----------
     task : "regression", "classification" or "survival".
-    loss, objective : the loss by name, and what was minimised, in a formula.
-    classes : the labels; None of numbers.
-    n_features : how many features there were to choose from.
-    names, indices : of the chosen features, and their columns in the training data.
-    coef : a row per margin, a column per chosen feature.
-    deviations : standard deviation of each chosen column: coef times it is the effect.
+    loss, objective : the name of the loss, and the minimised objective as a formula.
+    classes : the labels; None in a regression.
+    n_features : number of features to choose from.
+    names, indices : names of the chosen features, and their columns in the training data.
+    coef : one row per margin, one column per chosen feature.
+    deviations : standard deviation of each chosen column; times coef, it is the effect of the feature.
     intercept : one number per margin.
-    normalize : "rows" where each row is divided by its norm.
-    encoding : how columns of a file become features, in plain values; None where the features were an array.
-    training : how the model was made and what is proved of it.
-    link : a key of ``riata.losses.LINKS``; None: that of the loss, which is one of riata's own.
-    hazard : the baseline hazard of times to an event.
-    cutpoints : of classes in an order, those of the margin between neighbours.
-    threshold : of two classes, the least probability of the second at which it is predicted.
-    targets : the names of several targets, each of which has a margin.
+    normalize : "rows" if each row is divided by its norm.
+    encoding : how columns of a file become features, in plain values; None if the features were an array.
+    training : how the model was made, and its certificate.
+    link : a key of ``riata.losses.LINKS``; None means that of the loss.
+    hazard : for times to an event, the baseline hazard.
+    cutpoints : for classes in an order, the cutpoints between neighbours.
+    threshold : for two classes, the probability of the second from which on it is predicted.
+    targets : the names of several targets.
 
     Examples
     --------
@@ -99,27 +100,27 @@ class Model:
 
     @property
     def link_function(self) -> Link:
-        """What is predicted at a margin."""
+        """How predictions follow from margins."""
         if self.cutpoints is not None:
             return ordinal_link(self.cutpoints)
         return loss_of(self.loss).link if self.link is None else LINKS[self.link]
 
     @property
     def loss_function(self) -> Loss:
-        """The loss; of a user's own loss, only what the model file tells."""
+        """The loss; for a loss of your own, only what the model file has of it."""
         loss = recalled_loss(self.loss, self.link_function)
         return loss if self.targets is None else loss.of_targets(len(self.targets))
 
     @property
     def target(self) -> str | None:
-        """The column that the model predicts, where it is known."""
+        """The column that the model predicts, if it is known."""
         if self.training.target or self.targets is None:
             return self.training.target or self._encoded_target.get("column")
         return ", ".join(self.targets)
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """Of several quantiles, each of which has a margin."""
+        """The levels of several quantiles, one per margin."""
         return self.loss_function.levels
 
     def of_level(self, k: int) -> "Model":
@@ -128,12 +129,12 @@ class Model:
         Parameters
         ----------
         k : int
-            Its place among `levels`.
+            The position of its level in `levels`.
 
         Returns
         -------
         Model
-            With one margin.
+            A model with one margin.
 
         Examples
         --------
@@ -154,12 +155,12 @@ class Model:
 
     @property
     def word_of_outputs(self) -> str:
-        """What several margins are of, each of them."""
+        """What each of several margins stands for: "class", "target" or "level"."""
         return "level" if self.levels else "class" if self.targets is None else "target"
 
     @property
     def outputs(self) -> list[str]:
-        """What the margins are of, where there are several: classes, targets or levels of quantiles."""
+        """The classes, targets or quantile levels that the margins stand for; empty if there is one margin."""
         if len(self.intercept) == 1:
             return []
         if self.levels:
@@ -180,21 +181,21 @@ class Model:
 
     @property
     def ranked(self) -> Ranked:
-        """Chosen features with coefficients and effects (of one standard deviation), the largest effect first."""
+        """The chosen features with their coefficients and effects of one standard deviation, largest effect first."""
         return Ranked(self.names, self.coef, self.deviations)
 
     @property
     def offset(self) -> Offset | None:
-        """Where the offsets of the rows that it was fitted to came from; None: they had none."""
+        """Where the offsets of the training rows came from; None without offsets."""
         role, of_encoding = self.training.offset, (self.encoding or {}).get("offset")
         if of_encoding is not None:
             return Offset(**of_encoding)
         return None if role is None else Offset(exposure=role == "exposure")
 
     def to_sql(self, output: str | None = None) -> str:
-        """The model as an SQL expression over the columns of a table whose gaps are NULL.
+        """The model as an SQL expression over the columns of a table, in which missing values are NULL.
 
-        `OptionError` says which column SQL cannot express.
+        An `OptionError` names the column if SQL cannot express its encoding.
 
         Parameters
         ----------
@@ -204,8 +205,8 @@ class Model:
         Returns
         -------
         str
-            An expression of the prediction of a number, or of the probability of the second of two classes; of one of
-            several classes, of times to events and of losses without probabilities it is that of the margin.
+            For numbers, the prediction; for two classes, the probability of the second. For one of several classes, for
+            times to events and for losses without probabilities, the margin.
 
         Examples
         --------
@@ -222,23 +223,23 @@ class Model:
     def rows(
         self, source: Any, target: Any = None, *, weight: Any = None, need_target: bool = True, **reading: Any
     ) -> Dataset:
-        """The rows of anything that can be opened, with the features of this model: made by its own encoding.
+        """Open rows as `riata.open` does, with the encoding and the features of this model.
 
         Parameters
         ----------
         source : Dataset, path, table or array
             What `riata.open` takes. A dataset keeps its target, weights and offsets.
         target, weight : column, array or path, optional
-            Those of other sources; by default the columns that the model was fitted to.
+            By default the columns of the fit. Not for a dataset.
         need_target : bool, default=True
-            Whether rows without a target are refused.
+            Whether to refuse rows without a target.
         **reading :
             Options of `riata.open`, such as `offset`, `exposure` and `memory`.
 
         Returns
         -------
         Dataset
-            Rows that `visit` and `margins_of` take.
+            Rows for `visit` and `margins_of`.
 
         Examples
         --------
@@ -273,7 +274,7 @@ class Model:
     def margins(
         self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
     ) -> np.ndarray:
-        """The margins z = x . coef + intercept of rows, with their offsets.
+        """The margins z = x . coef + intercept of rows, plus their offsets.
 
         Parameters
         ----------
@@ -283,7 +284,7 @@ class Model:
         Returns
         -------
         array
-            A number for each row, or rows x margins where there are several.
+            One number per row, or rows x margins if there are several.
 
         Examples
         --------
@@ -305,18 +306,18 @@ class Model:
         return moved(z, given_offsets(offset, exposure, len(z), self.offset is not None))
 
     def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
-        """Margins for runs of rows, one after the other: one pass, in bounded memory.
+        """Go through rows block by block and yield their margins: one pass, in bounded memory.
 
         Parameters
         ----------
         data : Dataset
-            What `riata.open` or `rows` gives.
+            The result of `riata.open` or `rows`.
 
         Yields
         ------
         (array, Chunk)
-            Margins, and the rows that they are of, with their targets and weights. On a cluster margins take the place
-            of the features of these rows.
+            Margins and the rows they belong to, with targets and weights. On a cluster, the rows have their margins in
+            place of their features.
 
         Examples
         --------
@@ -337,17 +338,17 @@ class Model:
                 yield from ((margins(block), block) for block in chunk.blocks(step))
 
     def margins_of(self, data: Dataset) -> Callable[[Chunk], np.ndarray]:
-        """The function that gives the margins of a chunk.
+        """A function that computes the margins of a chunk.
 
         Parameters
         ----------
         data : Dataset
-            What the chunks are of; its features must be those of the model, as `rows` gives them.
+            The dataset of the chunks; it must have the features of the model, as the result of `rows` has.
 
         Returns
         -------
         callable
-            From a chunk of it to an array.
+            It takes a chunk of the dataset and returns an array.
 
         Examples
         --------
@@ -366,17 +367,17 @@ class Model:
         return lambda chunk: moved(self._margins(chunk.X, columns), chunk.offset)
 
     def columns_in(self, data: Dataset) -> np.ndarray:
-        """Where the features of the model are among those of a dataset.
+        """The columns of a dataset that are the features of the model.
 
         Parameters
         ----------
         data : Dataset
-            Found by their names where it has names, and else by position.
+            Features are found by name if it has names, otherwise by position.
 
         Returns
         -------
         array of int
-            A number for each of `names`.
+            The number of a column for each of `names`.
 
         Examples
         --------
@@ -414,24 +415,24 @@ class Model:
     def predict(
         self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
     ) -> np.ndarray:
-        """Numbers, or labels.
+        """Predict numbers, or labels.
 
         Parameters
         ----------
         X : path, table, Dataset or array
-            The rows: of a path, a table or a dataset the model's own encoding makes features; an array has the columns
-            of the fit, or those that are named.
+            The rows. The model encodes the columns of a path, a table or a dataset; an array has the columns of the
+            fit, or those in `feature_names`.
         feature_names : sequence of str, optional
-            The names of the columns of an array, which may then be in any order and among others.
+            The names of the columns of an array, which may then be in any order, with others among them.
         offset, exposure : array, optional
-            A number for each row of an array, where the rows of the fit had one: without it they count as rows of
-            offset 0, which is an exposure of 1. A table has its column.
+            One number per row of an array, if the fit had them; the default is an offset of 0, an exposure of 1. A
+            table has its column for them.
 
         Returns
         -------
         array
-            The mean (or quantile) that is expected of each row, a column per target where there are several; of classes
-            a label; of times to an event the logarithm of the hazard, relative to the average row's.
+            For numbers, the mean (or quantile) of each row, with a column per target or quantile if there are several.
+            For classes, a label. For times to an event, the logarithm of the hazard relative to the average row.
 
         Examples
         --------
@@ -450,16 +451,16 @@ class Model:
     def survival(
         self, X: Any, times: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, strata: Any = None
     ) -> np.ndarray:
-        """Of times to an event: the probability that it has not happened yet.
+        """For times to an event: the probability that it has not happened yet.
 
         Parameters
         ----------
         X, feature_names, offset :
             As `predict` takes them.
         times : float or array
-            By which times.
+            The times to predict for.
         strata : array, optional
-            A label for each row, for the hazards of their strata; without them it is that of all together.
+            A label per row, to use the baseline hazards of the strata; by default it is that of all rows.
 
         Returns
         -------
@@ -482,17 +483,17 @@ class Model:
         return self.hazard.survival(z, times, given_strata(strata, len(z)))
 
     def decide(self, z: np.ndarray) -> np.ndarray:
-        """The class that is predicted at margins.
+        """The predicted class for given margins.
 
         Parameters
         ----------
         z : array
-            What `margins` gives.
+            The result of `margins`.
 
         Returns
         -------
         array of int
-            Places in `classes`.
+            Positions in `classes`.
 
         Examples
         --------
@@ -507,7 +508,7 @@ class Model:
     def decision_function(
         self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
     ) -> np.ndarray:
-        """The margins of a classifier: positive where the second of two classes is more likely.
+        """The margins of a classifier; for two classes, positive margins favour the second.
 
         Parameters
         ----------
@@ -517,7 +518,7 @@ class Model:
         Returns
         -------
         array
-            A number for each row for two classes, or classes in an order; rows x classes otherwise.
+            One number per row for two classes or classes in an order, otherwise rows x classes.
 
         Examples
         --------
@@ -534,7 +535,7 @@ class Model:
     def predict_proba(
         self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
     ) -> np.ndarray:
-        """Probabilities of the classes, where the loss gives any.
+        """Probabilities of the classes, if the loss has any.
 
         Parameters
         ----------
@@ -564,24 +565,24 @@ class Model:
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """How good predictions are, in one number.
+        """Score the predictions of rows in one number.
 
         Parameters
         ----------
         X : path, table, Dataset or array
             The rows, as `predict` takes them.
         y : array or column, optional
-            Their targets; by default the column that the model was fitted to, or those of the dataset.
+            The targets; by default the column of the fit, or the targets of the dataset.
         sample_weight : array or column, optional
-            Weights of rows.
+            Weights of the rows.
         offset, exposure : array or column, optional
-            Where the rows of the fit had one.
+            If the fit had them.
 
         Returns
         -------
         float
-            Accuracy of a classifier, R2 of a regression (the mean of several targets), concordance of risks, of
-            quantiles the share of the pinball loss that is explained.
+            Accuracy of a classifier; R2 of a regression, averaged over several targets; the share of the pinball loss
+            that quantiles explain; concordance for times to an event.
 
         Examples
         --------
@@ -599,12 +600,12 @@ class Model:
         return np.nan if found is None else found
 
     def save(self, path: str | Path) -> None:
-        """Write the model as JSON that a person can read; the file appears complete or not at all.
+        """Save the model as JSON that a person can read. The file appears complete or not at all.
 
         Parameters
         ----------
         path : str or Path
-            The file, which `riata.load_model` (see the example there) and the commands read.
+            The file; `riata.load_model`, which has an example, and the commands read it.
         """
         from riata.model.saved_model import document_of
 

@@ -30,7 +30,7 @@ def document_of(model: Model) -> dict[str, Any]:
 
 
 def load_model(path: str | Path) -> Model:
-    """The model in a file that `Model.save` or `riata fit` wrote. Nothing in it is executed.
+    """Load a model that `Model.save` or `riata fit` wrote. Loading executes nothing.
 
     Parameters
     ----------

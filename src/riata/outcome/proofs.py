@@ -131,7 +131,7 @@ class NoBetterRound:
 
 @dataclass(frozen=True)
 class GlobalBound:
-    """No model of at most k features, or groups of them, has an objective below `value`: beside the proof of a fit."""
+    """A bound on all models of at most k features, or groups of them: none has an objective below `value`."""
 
     k: int
     value: float
@@ -141,7 +141,7 @@ class GlobalBound:
 
     @property
     def gap(self) -> float:
-        """How much better another model could be, as a share of the objective of the one that was found."""
+        """How much better another model could be, as a share of the objective of the model that was found."""
         better = max(self.objective - self.value, 0.0)
         return better / self.objective if better else 0.0
 
@@ -153,7 +153,7 @@ class GlobalBound:
 
 @dataclass(frozen=True)
 class NoBound:
-    """Why there is no such bound, and which ridge would give one within a tenth."""
+    """There is no such bound; `ridge` is one with which there would be a bound within a tenth."""
 
     k: int
     counted: str = "features"  # or "groups"

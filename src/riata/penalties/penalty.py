@@ -1,7 +1,7 @@
-"""What a penalty is: the contract that solvers, paths and reports rely on.
+"""The interface of penalties, on which solvers, paths and reports rely.
 
-A penalty is a function of the coefficients w, in units that its owner chooses; `scaled` puts it into the user's. Most
-are sums over the features, and those derive from `SeparablePenalty`: three functions of arrays are enough.
+A penalty is a function of the coefficients w in units of its own; `scaled` converts it to those of the user. Most are
+sums over the features. These derive from `SeparablePenalty` and need three functions of arrays.
 """
 
 from abc import ABC, abstractmethod
@@ -34,11 +34,11 @@ class Strengths(NamedTuple):
 
 
 class Penalty(ABC):
-    """The base of all penalties, and of your own: a function of the coefficients. A constraint is 0 or infinite.
+    """The base class of all penalties: a function of the coefficients, or a constraint, which is 0 or infinite.
 
-    One of your own is a sum over the features: it derives from `riata.penalties.SeparablePenalty`, and three functions
-    of arrays are enough. The page docs/own-objects.md shows how to write, test and use one. Solvers name the properties
-    they need, and `has` names those of a penalty; `riata.solvers.capabilities` lists them.
+    To write a penalty, derive from `riata.penalties.SeparablePenalty`, which needs three functions of arrays; the page
+    "A loss and a penalty of your own" shows how. `has` names the properties of a penalty, and every solver names those
+    it needs; `riata.solvers.capabilities` lists them.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class Penalty(ABC):
         return self
 
     def at(self, alpha: float) -> Self:
-        """The penalty of strength alpha, for paths: by default the same with another `alpha`."""
+        """The same penalty with strength alpha, for paths; by default it sets the field `alpha`."""
         if is_dataclass(self) and hasattr(self, "alpha"):
             changed: Any = replace(self, alpha=alpha)
             return changed
@@ -140,19 +140,19 @@ class Penalty(ABC):
         raise OptionError(f"{type(self).__name__} has no bounds on coefficients")
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "Penalty":
-        """The penalty of w in the user's units: this one at scale * w, that of each feature times its factor."""
+        """The penalty in the user's units: this one at scale * w, times the factor of each feature."""
         raise OptionError(f"{type(self).__name__} cannot act on scaled columns: take standardize=False")
 
     def formula(self, alpha: float | None, unit: str = "") -> str:
-        """What is added to the mean loss, in a formula; `unit` says of which columns."""
+        """The penalty as part of the formula of the objective; `unit` says how columns are scaled."""
         return f" + {self if alpha is None else self.at(alpha)!r}{unit}"
 
 
 class SeparablePenalty(Penalty):
-    """A sum over the features of a function p of one coefficient, which is 0 at 0.
+    """A penalty that is a sum over the features of p(w_j), with p(0) = 0: derive from it to write your own.
 
-    A penalty of your own gives `values`, `best_value` and `subdifferential`, all of them elementwise on arrays, and a
-    field `alpha` that its threshold is in proportion to. The rest follows.
+    Define `values`, `best_value` and `subdifferential`, elementwise on arrays, and a field `alpha` to which the largest
+    slope at which a coefficient stays 0 is proportional. The rest follows from these.
     """
 
     @abstractmethod
@@ -161,14 +161,14 @@ class SeparablePenalty(Penalty):
 
     @abstractmethod
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-        """The v that minimises curvature / 2 v^2 - centre v + p(v), everywhere and not only nearby."""
+        """The v that minimises curvature / 2 v^2 - centre v + p(v); the global minimum, not a local one."""
 
     @abstractmethod
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high), between which the slopes of p at each coefficient lie; both are p' where p has a derivative."""
+        """(low, high), the ends of the subdifferential of p at each coefficient; equal where p has a derivative."""
 
     def conjugates(self, u: np.ndarray) -> np.ndarray:
-        """sup_v u v - p(v) of every coefficient, perhaps infinite: a convex penalty that gives it has a dual bound."""
+        """sup_v u v - p(v) of every coefficient, perhaps infinite. With it, convex penalties get a duality gap."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate")
 
     def dual_bound(self, w: np.ndarray, slope: np.ndarray, moving: np.ndarray, rise: float) -> tuple[float, float]:
@@ -177,7 +177,7 @@ class SeparablePenalty(Penalty):
         return max(float(-share * rise - np.sum(self.conjugates(-share * slope))) for share in shares), 0.0
 
     def of(self, features: np.ndarray) -> "SeparablePenalty":
-        """The penalty of some features alone. Here all are alike."""
+        """The penalty of some features alone; override it if p differs from feature to feature."""
         return self
 
     def tangent(self, w: np.ndarray) -> Penalty:

@@ -1,7 +1,12 @@
-"""Pictures of a fitted model, as Matplotlib axes, by scikit-learn's convention for displays.
+"""Plots of a fitted model with Matplotlib.
 
-Each function draws and gives a display back, whose `ax_` and `figure_` can be changed further and which can be drawn
-again, with `plot(ax=...)`. Where scikit-learn has a display it is used; those here are of what it does not have.
+Each function draws and returns a display, as in scikit-learn: its `ax_` and `figure_` can be changed, and
+`plot(ax=...)` draws it again. If scikit-learn has a display for a plot, the function returns that one.
+
+- Of a fit: `coefficients`, `convergence`, `path` and `selection` (with k="auto" or alpha="auto"), `stability`.
+- Of a model on test rows: `roc`, `precision_recall`, `calibration` and `confusion` for classes, `residuals` for
+  numbers, `lorenz` for counts and amounts.
+- Of single rows: `survival`, for times to an event.
 """
 
 from riata.plot.coefficients_display import CoefficientsDisplay

@@ -17,7 +17,7 @@ TOP = 20
 
 
 class CoefficientsDisplay:
-    """The largest effects of one standard deviation, as bars, with whiskers of one standard error where it is known.
+    """The features of largest effect (coefficient times standard deviation), as bars.
 
     Attributes
     ----------
@@ -38,7 +38,11 @@ class CoefficientsDisplay:
         top: int = TOP,
         ax: Axes | None = None,
     ) -> "CoefficientsDisplay":
-        """Of a fitted estimator or a `Model`; `stability` gives whiskers, `label` is a class or target."""
+        """Draw the coefficients of a fitted estimator or a `Model`.
+
+        `stability`, the result of `riata.stability_selection`, adds whiskers of one standard error. `label` is the
+        class or target to draw, if there are several. `top` is the number of bars.
+        """
         model = estimator if isinstance(estimator, Model) else estimator.to_model()
         row = _row_of(model, label)
         scale = np.asarray(model.deviations)
@@ -46,7 +50,7 @@ class CoefficientsDisplay:
         return cls(names=model.names, effects=model.coef[row] * scale, errors=errors).plot(ax=ax, top=top)
 
     def plot(self, ax: Axes | None = None, *, top: int = TOP) -> "CoefficientsDisplay":
-        """Draw the `top` largest."""
+        """Draw the `top` largest effects."""
         ax = axes_for(self, ax)
         order = np.argsort(-np.abs(self.effects), kind="stable")[:top]
         colours = np.where(self.effects[order] > 0, "tab:blue", "tab:red")

@@ -1,4 +1,4 @@
-"""How a solver got to its answer."""
+"""How a solver converged."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ MEASURES = tuple(TITLES)
 
 
 class ConvergenceDisplay:
-    """The certified gap, the objective, progressive validation or the number of features against passes or rows.
+    """The duality gap, or another measure, against passes over the data, or against rows for streams.
 
     Attributes
     ----------
@@ -35,9 +35,10 @@ class ConvergenceDisplay:
     def from_estimator(
         cls, estimator: "SparseLinear", *, measure: str | None = None, ax: Axes | None = None
     ) -> "ConvergenceDisplay":
-        """`measure`: gap, objective, progressive_loss, accuracy, r2 or n_selected.
+        """Draw how the fit of an estimator went.
 
-        By default it is the first of them that the solver knows.
+        `measure` is "gap", "objective", "progressive_loss", "accuracy", "r2" (of rows predicted before they were
+        learnt) or "n_selected", the number of features. By default it is the first of them that the solver has.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "history_"):
@@ -52,7 +53,7 @@ class ConvergenceDisplay:
         return cls(histories=histories, labels=labels, measure=measure).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> "ConvergenceDisplay":
-        """Draw."""
+        """Draw one line per class, or a single one."""
         ax = axes_for(self, ax)
         self.lines_ = []
         for label, history in zip(self.labels, self.histories, strict=True):

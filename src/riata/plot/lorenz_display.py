@@ -1,4 +1,4 @@
-"""The Lorenz curve of counts and amounts: how much of the whole the rows of lowest prediction have."""
+"""The Lorenz curve of counts and amounts: which share of the total the rows of lowest prediction have."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from riata.plot.tested import tested, with_target
 
 
 class LorenzDisplay:
-    """Shares of the whole against shares of the rows (by exposure), the lowest prediction first."""
+    """The share of the total against the share of the rows (of their exposure), the lowest prediction first."""
 
     def __init__(self, rows: np.ndarray, whole: np.ndarray, gini: float) -> None:
         self.rows, self.whole, self.gini = rows, whole, gini
@@ -22,7 +22,7 @@ class LorenzDisplay:
     def from_estimator(
         cls, fitted: SparseLinear | Model, test: Any, y: Any = None, *, ax: Axes | None = None
     ) -> "LorenzDisplay":
-        """Draw the curve of test rows: a dataset, or X and y."""
+        """Draw the curve of test rows: a dataset, a path, a table or X and y."""
         found = tested(fitted, with_target(test, y))
         if not isinstance(found, NumberQuality) or found.means is None:
             raise OptionError(
@@ -31,7 +31,7 @@ class LorenzDisplay:
         return cls(*found.means.lorenz(), found.means.gini).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> "LorenzDisplay":
-        """Draw it beside the diagonal, which is chance."""
+        """Draw the curve and the diagonal, on which predictions say nothing."""
         ax = axes_for(self, ax)
         (self.line_,) = ax.plot(self.rows, self.whole, label=f"Gini {self.gini:.4f}")
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linestyle=":")

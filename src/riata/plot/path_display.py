@@ -1,4 +1,4 @@
-"""How coefficients grow along a path."""
+"""Coefficients along a path."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ NAMED = 8  # features that get a name
 
 
 class PathDisplay:
-    """Effects of one standard deviation of every feature against alpha or k; a dashed line at the chosen model.
+    """The effect of one standard deviation of every feature against alpha or k, with a dashed line at the chosen model.
 
     Attributes
     ----------
@@ -30,12 +30,15 @@ class PathDisplay:
     def from_estimator(
         cls, estimator: "SparseLinear", *, label: Any = None, ax: Axes | None = None, named: int = NAMED
     ) -> "PathDisplay":
-        """The path of an estimator fitted with k="auto" or alpha="auto"; `label` says of which of several classes."""
+        """Draw the path of an estimator that was fitted with k="auto" or alpha="auto".
+
+        `label` is the class, if each class has a path of its own. `named` features get a colour and a name.
+        """
         one = path_of(estimator, label)
         return cls(searched=one, names=estimator.trained_.all_names, scale=estimator.scale_).plot(ax=ax, named=named)
 
     def plot(self, ax: Axes | None = None, *, named: int = NAMED) -> "PathDisplay":
-        """Draw; `named` features of the largest effects in the chosen model have a colour and a name."""
+        """Draw; the `named` features of largest effect in the chosen model get a colour and a name."""
         ax = axes_for(self, ax)
         path, i = self.searched.path, self.searched.selection.index
         effects = path.coefs * np.asarray(self.scale)[self.searched.feature_of(np.arange(path.coefs.shape[1]))]

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class SelectionDisplay:
-    """The score of every model of a path with its standard error; a dashed line at the chosen one.
+    """The score of every model of a path with its standard error, with a dashed line at the chosen model.
 
     Attributes
     ----------
     ax_, figure_ : where it was drawn.
-    line_ : the scores; the objectives where models were chosen by size.
+    line_ : the scores, or the objectives if models were chosen by size.
     """
 
     def __init__(self, *, searched: PathChoice) -> None:
@@ -28,11 +28,11 @@ class SelectionDisplay:
     def from_estimator(
         cls, estimator: "SparseLinear", *, label: Any = None, ax: Axes | None = None
     ) -> "SelectionDisplay":
-        """The choice of an estimator fitted with k="auto" or alpha="auto"; `label` says of which of several classes."""
+        """Draw how k="auto" or alpha="auto" chose; `label` is the class, if each class has a path of its own."""
         return cls(searched=path_of(estimator, label)).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> "SelectionDisplay":
-        """Draw."""
+        """Draw the scores and the chosen model."""
         ax = axes_for(self, ax)
         path, selection = self.searched.path, self.searched.selection
         scores = path.objectives if selection.scores is None else selection.scores

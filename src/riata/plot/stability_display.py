@@ -1,4 +1,4 @@
-"""How often features are chosen when half of the rows are left out."""
+"""How often features are chosen on random halves of the rows."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ TOP = 20
 
 
 class StabilityDisplay:
-    """The share of halves that chose each feature, as bars; a dashed line at the threshold.
+    """The share of halves that chose each feature, as bars, with a dashed line at the threshold.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class StabilityDisplay:
     def from_stability(
         cls, stability: Stability, names: Sequence[str] | None = None, *, top: int = TOP, ax: Axes | None = None
     ) -> "StabilityDisplay":
-        """What `stability_selection` found; names are its own unless others are given, or x0, x1, ..."""
+        """Draw the result of `riata.stability_selection`; `names` replace its own, `top` is the number of bars."""
         if not isinstance(stability, Stability):
             raise OptionError(
                 "stability is drawn of what riata.stability_selection(estimator, X, y) found, "

@@ -1,4 +1,4 @@
-"""Survival curves of single rows, by a model of times to events."""
+"""Survival curves of single rows."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ MOST_ROWS = 20  # more lines than these are not told from each other
 
 
 class SurvivalDisplay:
-    """The probability of each of some rows that its event has not happened yet, over time."""
+    """For each of a few rows, the probability over time that its event has not happened yet."""
 
     def __init__(self, times: np.ndarray, survival: np.ndarray, labels: list[str]) -> None:
         self.times, self.survival, self.labels = times, survival, labels
@@ -22,7 +22,7 @@ class SurvivalDisplay:
     def from_estimator(
         cls, fitted: SparseLinear | Model, X: Any, *, labels: Any = None, ax: Axes | None = None
     ) -> "SurvivalDisplay":
-        """Draw the curves of the rows X, which `labels` name."""
+        """Draw the curves of the rows of X, at most 20; `labels` are their names."""
         model = fitted if isinstance(fitted, Model) else fitted.to_model()
         if model.hazard is None:
             raise OptionError(f"survival curves are of times to an event, and this is a {model.task}")

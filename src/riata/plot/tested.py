@@ -22,7 +22,11 @@ from riata.plot.display import Axes, axes_for
 def roc(
     fitted: SparseLinear | Model, test: Any, y: Any = None, *, label: Any = None, ax: Axes | None = None
 ) -> RocCurveDisplay:
-    """True against false positives by thresholds. `test`: a dataset, or X and y; `label`: one of several classes."""
+    """The ROC curve: true positive rate against false positive rate.
+
+    `test` is a dataset, a path or a table with its target, or X with `y`. `label` is the class to draw, by default the
+    second of two.
+    """
     name, table = _curve(fitted, test, y, label)
     false, true = table.roc()
     return _drawn(RocCurveDisplay(fpr=false, tpr=true, roc_auc=table.auc, pos_label=name), ax)
@@ -31,7 +35,11 @@ def roc(
 def precision_recall(
     fitted: SparseLinear | Model, test: Any, y: Any = None, *, label: Any = None, ax: Axes | None = None
 ) -> PrecisionRecallDisplay:
-    """Precision against recall at every threshold. `test`: a dataset, or X and y; `label`: one of several classes."""
+    """Precision against recall at every threshold.
+
+    `test` is a dataset, a path or a table with its target, or X with `y`. `label` is the class to draw, by default the
+    second of two.
+    """
     name, table = _curve(fitted, test, y, label)
     precision, recall = table.precision_recall()
     display = PrecisionRecallDisplay(precision, recall, average_precision=table.average_precision, pos_label=name)
@@ -41,7 +49,12 @@ def precision_recall(
 def calibration(
     fitted: SparseLinear | Model, test: Any, y: Any = None, *, ax: Axes | None = None
 ) -> CalibrationDisplay:
-    """The share that came true against the predicted probability, by tenths. `test`: a dataset, or X and y."""
+    """The observed share of a class against its predicted probability, by tenths of the rows.
+
+    The class is the second of two, or of several the most likely one of each row.
+
+    `test` is a dataset, a path or a table with its target, or X with `y`.
+    """
     found = _of_classes(fitted, test, y).calibration
     if found is None:
         raise OptionError(
@@ -53,7 +66,10 @@ def calibration(
 def confusion(
     fitted: SparseLinear | Model, test: Any, y: Any = None, *, ax: Axes | None = None
 ) -> ConfusionMatrixDisplay:
-    """The confusion matrix: true classes against predicted ones. `test`: a dataset, or X and y."""
+    """The confusion matrix: true classes against predicted classes.
+
+    `test` is a dataset, a path or a table with its target, or X with `y`.
+    """
     found = _of_classes(fitted, test, y)
     return _drawn(ConfusionMatrixDisplay(found.confusion, display_labels=found.labels), ax, values_format=".4g")
 
@@ -67,9 +83,9 @@ def residuals(
     label: str | None = None,
     ax: Axes | None = None,
 ) -> PredictionErrorDisplay:
-    """True against predicted numbers, or residuals, of a sample of the rows. `test`: a dataset, or X and y.
+    """True against predicted numbers for a sample of the rows; with kind="residual_vs_predicted", their residuals.
 
-    `label` is one of several targets.
+    `test` is a dataset, a path or a table with its target, or X with `y`. `label` is one of several targets.
     """
     found: Any = tested(fitted, with_target(test, y))
     if isinstance(found, TargetsQuality):

@@ -1,4 +1,4 @@
-"""What the user asked for, in plain values: the one form that Python and the command line both end in."""
+"""The parameters of a fit in plain values, into which Python and the command line both translate."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -18,102 +18,102 @@ OVER_FEATURES = "sum over features |w_j|_2"
 
 @dataclass(frozen=True)
 class Spec:
-    """What is asked of a fit, in plain values: what `riata.train`, `riata.path` and `riata.k_path` take.
+    """The parameters of a fit, for `riata.train`, `riata.path` and `riata.k_path`.
 
-    The names, their defaults and what they mean are those of the estimators' parameters (`random_state` is `seed`):
-    `riata.SparseRegressor` and `riata.SparseClassifier` tell more of each.
+    They have the names, defaults and meaning of the parameters of `riata.SparseRegressor` and `riata.SparseClassifier`,
+    which say more about each; only `random_state` is `seed` here.
 
     Parameters
     ----------
     k : int or "auto", optional
-        Number of features (or groups of them) to choose. Give one of ``k``, ``alpha`` and ``alpha_ratio``.
+        The largest number of features (or groups of them). Give one of ``k``, ``alpha`` and ``alpha_ratio``.
     alpha : float or "auto", optional
         Strength of the penalty.
     alpha_ratio : float, optional
-        Strength as a share of the smallest alpha that gives the empty model.
+        Strength as a share of the smallest alpha whose model is empty.
     l1_ratio : float, default=1.0
         Share of the L1 part in the penalty.
     ridge : float, optional
-        Strength of a squared penalty beside ``k``: by default 0, and beside ``k="auto"`` chosen together with k.
+        Strength of an L2 penalty, with ``k``: by default 0; with ``k="auto"`` it is chosen together with k.
     penalty : str or Penalty, optional
-        A penalty in place of the elastic net: a name such as "mcp", or an object with a strength alpha.
+        Another penalty in place of the elastic net: a name such as "mcp", or an object of your own.
     penalty_factors : array of n_features numbers, or dict, optional
-        What the strength is multiplied by for each feature, or for those named; with 0 a feature is always in.
+        Factors on the strength, for each feature or for those named; a feature with factor 0 is always in the model.
     groups : array of n_features labels, lists of names, or "columns", optional
-        Features that enter or leave together: ``k`` counts groups, and ``alpha`` is of a group Lasso.
+        Features that enter or leave the model together; ``k`` counts groups, ``alpha`` is that of a group Lasso.
     group_ratio : float, default=1.0
-        Share of the group Lasso beside ``groups`` and ``alpha``; the rest is L1 within groups.
+        Share of the group Lasso, with ``groups`` and ``alpha``; the rest is L1.
     heredity : {"strong", "weak"}, optional
-        Interactions only beside both, or one, of the features that they are of.
+        Interactions enter the model only together with both ("strong") or one ("weak") of their features.
     shared_support : bool, optional
-        Whether a feature is in the model for all targets, or classes, or for none. By default those of several targets
-        are, and those of classes are not.
+        Whether a feature is in the model for all targets, or all classes, or for none. By default yes for several
+        targets, and no for classes.
     nonnegative : bool, default=False
-        Whether only models without negative coefficients are looked at.
+        Whether to allow no negative coefficients.
     bounds : dict or sequence of n_features pairs, optional
-        Between which numbers coefficients lie: {feature or column: (least, most)}, or a pair for each feature.
+        Bounds on coefficients: {feature or column: (lower, upper)}, or one pair per feature.
     loss : str or Loss, default="squared"
-        A key of ``riata.losses.LOSSES``, perhaps with its parameter ("quantile:0.9"), or a loss of your own. "auto" is
-        that of the target: "squared" for numbers, "cox" for times to events, "logistic" for classes, and "softmax" for
-        more than two of them where that goes with all else that is asked.
+        A key of ``riata.losses.LOSSES``, with its parameter if it has one ("quantile:0.9"), or a loss of your own.
+        "auto" depends on the target: "squared" for numbers, "cox" for times to events, "logistic" for two classes, and
+        "softmax" for more, if the other parameters allow it.
     class_weight : dict or "balanced", optional
         Weights of the classes.
     threshold : float, optional
-        Of two classes, the probability of the second from which on it is predicted.
+        For two classes: the probability of the second from which on it is predicted.
     solver : str, default="auto"
         A key of ``riata.SOLVERS``; "auto" is "exact", or "best-k" with ``k``.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     standardize : bool, default=True
-        Whether the penalty acts on coefficients of columns of unit standard deviation.
+        Whether to penalise as if all columns had unit standard deviation.
     normalize : {"rows"}, optional
         Divide every row by its norm.
     select : {"cv-1se", "cv", "validation", "aic", "bic", "ebic"}, default="cv-1se"
         How "auto" chooses.
     cv : int, splitter, array or iterable, default=5
-        A number of folds, a splitter of scikit-learn, a fold number for each row, or pairs of rows.
+        Number of folds, a splitter of scikit-learn, a fold number for each row, or pairs of rows.
     gap : float or str, default=0
-        Time between the rows learnt from and those scored.
+        Time between training rows and scored rows, if folds go forward in time.
     n_alphas : int, default=100
-        How many alphas the path of ``alpha="auto"`` has.
+        Number of alphas on the path of ``alpha="auto"``.
     alpha_reach : float, optional
         Its smallest alpha as a share of its largest; by default 0.0001 with more rows than features, 0.01 otherwise.
     k_max : int, optional
         The largest k of the path of ``k="auto"``.
     debias : bool, float or "auto", default=False
-        Whether, or how far, coefficients are moved to those of a fit without the penalty.
+        Whether to refit the chosen features without the penalty, or the share of the way to such coefficients.
     certify : bool or float, optional
-        Whether, with ``k``, all models are searched until none can be better, or by no more than this share.
+        With ``k``: whether to search all models until none can be better, or none by more than this share.
     certify_time : str or float, default="600s"
-        Time for that search.
+        Time limit of that search.
     coef_limit : float, optional
-        Bounds are on models of ``k`` features whose coefficients are at most so large.
+        With ``k``: let bounds consider only models whose coefficients are at most this large.
     tol : float, default=1e-6
-        Where to stop, relative to the loss of the empty model.
+        Tolerance, relative to the loss of the empty model.
     max_passes, max_steps : int, optional
-        Limits on the work.
+        Limits on passes over the data and on steps.
     batch : int or "full", optional
         Rows per step of a stochastic solver.
     rounds : bool, default=False
-        Half the penalty in the first half of the steps (solver "fobos").
+        Whether to halve the penalty in the first half of the steps (solver "fobos").
     step : float or str, optional
         First step, or a schedule such as "2/t".
     order : {"uniform", "shuffled", "sequential"}, optional
-        In which order a stochastic solver visits rows.
+        The order in which a stochastic solver visits rows.
     memory : str or int, optional
-        Budget such as "512MB" for what a solver allocates.
+        Memory budget of the solver, such as "512MB".
     device : {"cpu", "cuda"}, optional
         Where passes run.
     half_life : float, optional
-        Rows after which a row counts half (solver "online").
+        Number of rows after which a row counts half (solver "online").
     polish : bool, default=False
-        Whether an exact fit over the features found follows an online solver.
+        Whether to follow an online solver with an exact fit of the features that it found.
     checkpoint : str or Path, optional
-        A folder in which a fit saves where it is.
+        A folder in which the fit saves its state.
     every : str or float, default="60s"
         Time between two checkpoints.
     resume : bool, default=False
-        Go on from the checkpoint, if there is one.
+        Whether to continue from the checkpoint, if there is one.
     seed : int, optional
         Seed of all that is random in a fit: the order of rows, and folds.
     verbose : bool, default=False

@@ -1,6 +1,6 @@
-"""Training: a dataset and what was asked for become a model with all that is known of it.
+"""Training: from a dataset and a `Spec` to a model with its certificate and history.
 
-The one function that estimators and the command line both call.
+Estimators and the command line both call `train`.
 """
 
 from dataclasses import replace
@@ -36,23 +36,23 @@ from riata.user_warnings import Warn, warn_user
 
 
 def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn: Warn = warn_user) -> Trained:
-    """Fit what a spec asks for to the rows of a dataset.
+    """Fit a model to a dataset, without scikit-learn: what the `fit` of the estimators does.
 
     Parameters
     ----------
     data : Dataset
-        What `riata.open` gives. With classes for a target a classifier is learnt, otherwise a regression.
+        The result of `riata.open`. Its target decides between classification, regression and survival.
     spec : Spec
-        What is asked for, by the names of the parameters of the estimators (`random_state` is `seed`).
+        The parameters of the fit, named as those of the estimators (`random_state` is `seed`).
     validation : Dataset, optional
-        Rows that choose k or alpha, with select="validation".
+        Rows on which k or alpha is chosen, with select="validation".
     warn : callable, optional
-        What gets a `RiataWarning` for each thing that one should know of the model; by default Python's warnings do.
+        Called with a `RiataWarning` for everything you should know about the model; by default `warnings.warn`.
 
     Returns
     -------
     Trained
-        The coefficients, how they came about and what that cost; `to_model` gives the model on its own.
+        The coefficients, certificate, history and cost of the fit. Its `to_model` gives the model alone.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What training leaves behind: the model, how it came about and what it cost. It holds no data, so it can be kept."""
+"""The result of a fit: the model, its certificate, history and cost. It holds no data, so it can be kept."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ Known = dict[int, tuple[str | None, float]]
 
 @dataclass(frozen=True)
 class Course:
-    """How a fit came about, and what it cost."""
+    """History, certificate and cost of a fit."""
 
     formula: str  # what was minimised
     alphas: list[float | None]  # of every margin, as are these three
@@ -84,30 +84,32 @@ class Course:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model with all that is known of it, one row of coefficients per margin: what `riata.train` gives.
+    """The result of `riata.train`: a model with its certificate, history and cost.
+
+    A model has one margin, or with several classes, targets or quantiles one for each.
 
     Attributes
     ----------
-    spec : what was asked for, as it was asked for.
-    solver : the one that solved it.
-    coef : margins x features: an array, or a sparse one where features are known by their numbers alone.
+    spec : the parameters, as they were given.
+    solver : the solver that was used.
+    coef : margins x features; a sparse array if features are known by number only.
     intercept : one number per margin.
-    n_iter : rounds of the solver; of rows learnt as they come, steps.
-    classes, class_count : the labels, and how many rows have each; None of numbers.
-    feature_names : of all features, where they have names.
+    n_iter : iterations of the solver; steps, for rows learnt as they come.
+    classes, class_count : the labels and the number of rows of each; None in a regression.
+    feature_names : names of all features, if they have names.
     scale, mean : standard deviation and mean of every column, as the model sees it.
-    known : name and deviation of features that are known by number.
-    encoding : how columns became features; None where the features were an array.
-    profile : of a file or a table, what the first pass found in its columns.
-    course : how the fit came about and what it cost; None: rows are still to come.
-    baseline : what a model without features knows, where it is known.
-    offset : where offsets of rows came from, if they had any.
-    cutpoints : of classes in an order, between neighbours.
-    hazard : the baseline hazard of times to an event.
+    known : name and deviation of features that are known by number only.
+    encoding : how columns became features; None if the features were an array.
+    profile : what the first pass found in the columns of a file or a table.
+    course : history, certificate and cost of the fit; None while a stream goes on.
+    baseline : the predictions of the model without features, if known.
+    offset : where the offsets of the rows came from, if there were any.
+    cutpoints : for classes in an order, the cutpoints between neighbours.
+    hazard : for times to an event, the baseline hazard.
     targets : the names of several targets.
-    n_crossing : of several quantiles, the training rows in which they cross.
-    leads : of an online solver, what an exact fit starts from.
-    learner : of a stream, which can go on from here.
+    n_crossing : with several quantiles, the number of training rows in which they cross.
+    leads : after an online solver, where an exact fit would start.
+    learner : after a stream, the state from which it can go on.
 
     Examples
     --------
@@ -161,7 +163,7 @@ class Trained:
 
     @property
     def labels(self) -> list[str]:
-        """What the margins are of: classes or targets where there are several, "" where there is one."""
+        """What each margin stands for: a class, a target or a quantile; "" if there is only one margin."""
         if self.targets is not None:
             return list(self.targets)
         if levels := self.spec.loss_function.levels:
@@ -172,7 +174,7 @@ class Trained:
 
     @property
     def labels_of_fits(self) -> list[str]:
-        """The class that each fit is of; "" where there is one of all margins."""
+        """The class of each fit; "" if one fit has all margins."""
         return self.labels if self.course is None or len(self.course.stops) > 1 else [""]
 
     def names_of(self, features: np.ndarray) -> list[str]:
@@ -210,12 +212,12 @@ class Trained:
 
     @property
     def all_names(self) -> list[str]:
-        """The names of all features, or of the chosen ones where only those have names."""
+        """The names of all features, or of the chosen ones if only those have names."""
         return self.names_of(known_numbers(self.coef, self.n_features))
 
     @property
     def at_chosen_strength(self) -> Spec:
-        """What was asked for, with the alpha or k that a search chose in place of "auto"."""
+        """The parameters, with the chosen alpha or k in place of "auto"."""
         searched = [] if self.course is None else self.course.searched
         if len(searched) != 1:  # nothing was searched, or every class has a strength of its own
             return self.spec
@@ -226,12 +228,12 @@ class Trained:
         return replace(self.spec, alpha=value, k=None, debias=debias)
 
     def to_model(self) -> Model:
-        """The model on its own, to save as a readable file and to predict with.
+        """The model alone, to save it as a readable file and to predict.
 
         Returns
         -------
         Model
-            With the chosen features alone.
+            It has the chosen features only.
 
         Examples
         --------

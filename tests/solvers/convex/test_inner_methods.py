@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -15,7 +16,7 @@ from pairs import every_pair
 from problems import LAYOUTS, SMOOTH
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
-from riata.objective import gap_unit
+from riata.objective import Problem, elastic_net, gap_unit
 from riata.solvers.convex import inner_method
 from riata.solvers.convex.columns import column_copy, column_descent
 from riata.solvers.convex.columns.columns import DenseColumns
@@ -172,3 +173,13 @@ def test_a_minimum_over_a_working_set_is_nearer_than_where_it_began(seed):
     X = (rng.normal(size=(230, 326)) + 4.4 * rng.normal(size=(230, 1)) > 0.5).astype(float)
     y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=230)
     assert fit(InMemory(X, y), Spec(alpha_ratio=1e-4, loss="squared")).result.gap <= 1e-6
+
+
+def test_known_products_speak_for_the_curvature(rng):
+    """Columns are gathered for a working set of which nothing is known, and not where most of its products are."""
+    X = sp.csr_array((rng.random((3000, 600)) < 0.2).astype(float))
+    data, features = InMemory(X, rng.normal(size=3000)), np.arange(600)
+    problem = Problem(data, LOSSES["squared"], elastic_net(0.01))
+    assert isinstance(inner_method.without_curvature(problem, features), GatheredColumns)
+    assert isinstance(inner_method.without_curvature(problem, features, known=features[:50]), GatheredColumns)
+    assert inner_method.without_curvature(problem, features, known=features[:590]) is None

@@ -73,97 +73,96 @@ def open_data(
     remote_opener: RemoteOpener | None = None,
     **options: Any,
 ) -> Dataset:
-    """One dataset that every solver takes, whatever the source.
+    """Open rows from a file, an array, a table or a stream as a dataset that every solver takes.
 
     Parameters
     ----------
     source : path, glob, URL, array, frame, generator of chunks, or the name of a data set
-        What to read; "-" is standard input.
+        The rows; "-" is standard input.
     target, weight : str, int, array or path
-        A column by name (by number in a bare array), an array of one value per row, or a file of its own. A list of
-        columns, or an array of several, is of several targets, numbers that are predicted at once. A structured array
-        of booleans and numbers is of events and their times, as scikit-survival has them.
+        A column by name (in a bare array by number), an array with one value per row, or a file. A list of columns, or
+        an array of several, makes several targets: numbers that are predicted together. A structured array of booleans
+        and numbers is events and their times, as in scikit-survival.
     event : str, tuple, array or path
-        Where the target is a time: 1 in rows whose event happened then, 0 in those of which no more is known than that
-        it had not happened by then. A column may have other values: "status=2", or ("status", 2), says that it happened
-        in rows whose status is 2, and in no others. The task is then "survival".
+        If the target is a time: 1 in rows whose event happened at that time, 0 in rows whose event had not happened by
+        then. For a column with other values name the value of an event: "status=2", or ("status", 2). The task is
+        then "survival".
     trials : str, array or path
-        Where the target counts successes: the number of trials of each row, among which they are (loss "binomial").
+        If the target counts successes: the number of trials of each row (loss "binomial").
     offset : str, array or path
-        Numbers known in advance that are added to the margins of rows, whatever the features. A model that was fitted
-        with them needs them for every row it predicts.
+        Known numbers that are added to the margins of the rows. Predictions of such a model need them, too.
     exposure : str, array or path
-        In place of an offset, for losses of a logarithmic link: how much of something a row has, such as years or
-        customers. The mean is in proportion to it, which is an offset of its logarithm.
+        In place of an offset, for losses with a logarithmic link: years, customers or the like, to which the mean is
+        proportional. It is an offset of its logarithm.
     groups, time, folds : str, array or path
-        A column that says which rows belong together when k or alpha is chosen: a group such as a customer, whose rows
-        are in one fold; a time, for folds that are scored by models of earlier rows; or the numbers of folds. It is no
-        feature, unless `features` names it.
+        What the folds of cross-validation depend on: groups, such as customers, whose rows stay in one fold; times, for
+        folds that are scored by models of earlier rows; or fold numbers. Such a column is not a feature, unless
+        `features` names it.
     strata, entry : str, array or path
-        Of times to events: a column of strata, such as clinics, each of which has a baseline hazard of its own; and of
-        times at which rows came under observation (start and stop), before which nothing could be seen of them.
+        For times to events: strata, such as clinics, each with its own baseline hazard; and the times at which rows
+        came under observation (late entry).
     features, drop : sequences of columns
-        Which columns become features: all without another role by default, without those in `drop`.
+        The columns that become features: by default all without another role, except those in `drop`.
     categorical, text : sequences of columns
-        Columns whose values are levels, even if they are numbers, and columns of free text.
+        Columns of categories, even if their values are numbers, and columns of free text.
     crosses : sequence of sequences of columns, or "all"
-        Columns whose levels are also features in combination, such as ("carrier", "dest"); "all" is every pair of
-        columns of levels.
+        Columns whose combined levels are features, too, such as ("carrier", "dest"); "all" is every pair of categorical
+        columns.
     interactions : sequence of sequences of columns, or "all"
-        Columns whose products are features, too, such as ("price", "size"): of two numbers, of a number with each level
-        of the other, and combinations of levels. Of more than two columns, and of "all", these are all pairs.
+        Columns whose products are features, too, such as ("price", "size"): numbers with numbers or with levels, and
+        levels with levels. For more than two columns, and for "all", these are the products of all pairs.
     task : {"auto", "classification", "regression", "survival"}
-        What the target is; for "survival" without `event`, times that are negative where no event happened. "auto":
-        classes if it is text or boolean, or has exactly two values.
+        "auto" is classification if the target is text or boolean, or has exactly two values. "survival" without `event`
+        expects negative times for rows without an event.
     positive : label, optional
-        Which of two classes is the positive one, for which positive coefficients and `threshold` speak: the last in
-        order by default. It becomes the last of the classes.
+        For two classes: the label that positive coefficients favour and that `threshold` is about. It becomes the last
+        of the classes; by default that is the last in sorted order.
     memory : str or int, default="512MB"
-        Budget. Data that needs less than a quarter of it is loaded into memory.
+        Memory budget. Data that needs less than a quarter of it is loaded into memory.
     cache : bool or folder, default=True
-        Whether, and in which folder, encoded rows of a slow format are written to a temporary file for later passes.
-        A stream without a cache can be read only once: its first chunk tells what the columns are, and `n_rows` is
-        the size of that chunk until all rows have been read.
+        Whether to keep encoded rows of slow formats in a temporary file for later passes, and in which folder. Without
+        it a stream can be read only once: its first chunk determines the columns, and until all rows have been read
+        `n_rows` is the size of that chunk.
     follow : bool, default=False
-        Whether to wait for more: for rows at the end of a text file, or for files in a folder or of a pattern
-        (`growing`). They are then a stream, without a cache.
+        Whether to keep reading while a text file grows, or while files appear in a folder or match a pattern
+        (`growing`). The rows are then a stream without a cache.
     one_pass : bool, default=False
-        Whether files are read once, in their order, as a stream is: no first pass over all rows, and no cache. Columns
-        with more than 1000 levels in the first chunk are hashed, because later rows bring others.
+        Whether to read files only once and in order, like a stream, without a first pass and a cache. Columns with more
+        than 1000 levels in the first chunk are hashed, since later rows may have new ones.
     growing : bool, default=False
-        Whether the files of a folder or a pattern become more. Each is read once, as with `one_pass`, as soon as it is
-        complete; a checkpoint knows which were learnt, and a fit that resumes learns the others.
+        Whether files are added to the folder or pattern. Each file is read once, as with `one_pass`, when it is
+        complete. A checkpoint remembers the files, so that a resumed fit learns only new ones.
     on_error : {"raise", "skip"}
-        Whether rows of text files that cannot be read are an error, or counted and left out.
+        What to do with unreadable rows of text files: raise an error, or skip and count them.
     sample_negatives : float, optional
-        The share of rows whose target is not above 0 that are kept, such as 0.1; their weights are divided by it. All
-        passes keep the same rows.
+        Keep only this share of the rows whose target is not above 0, such as 0.1, and divide their weights by it. Every
+        pass has the same rows.
     encoding : Encoding, optional
-        The encoding of a model, to make the same features of these rows. A `weight` that is given takes precedence
-        over the weight column of the encoding; so does an `offset` or an `exposure`.
+        The encoding of a model, to get the same features. If `weight`, `offset` or `exposure` is given, it replaces the
+        column that the encoding names.
     n_features, need_target :
-        How many features sparse rows have, where that is known; whether a target is required.
+        The number of features of sparse rows, if it is known; whether a target is required.
     filesystem : PyArrow or fsspec file system, optional
-        The file system of the path, if the path does not say.
+        The file system of the path, if the path does not name it.
     csv : dict, optional
-        How text files are written, where a first look at them does not tell it right, such as {"decimal": ","}: the
-        keys are those of `riata.data.formats.csv_options`.
+        The dialect of text files, such as {"decimal": ","}, if it is not recognised: the keys are those of
+        `riata.data.formats.csv_options`.
     max_levels, max_words : int, default=10,000 and 50,000
-        Levels of a column, and words of a column of text, that are kept apart.
+        Columns with more levels than this are hashed; of a text column at most this many words are kept.
     ngrams : int, default=1
-        The longest runs of neighbouring words that are counted, too: 2 for pairs.
+        Also count runs of up to this many neighbouring words: 2 for pairs.
     stop_words : sequence of str, default=()
-        Words that are passed over; "english" stands for a list of them.
+        Words to ignore; "english" stands for a list of them.
     min_rows : int, optional
-        The rows that a word is in, at least, to be a feature: 5 by default, or 1 % of few rows.
+        Fewest rows that a word must be in to be a feature: 5 by default, or 1 % of the rows if there are few.
     tfidf : bool, default=False
-        Whether words count less the more rows have them, and rows of words have length 1.
+        Whether to weight words by tf-idf: words of many rows count less, and each text has length 1.
     hash_text : bool, default=False
-        Whether words are numbered by a hash, without a list of them.
+        Whether to hash words and keep no list of them.
     hash_bits : int, optional
-        Bits of hashes of levels, words and names: 16 by default, and 20 of rows of named features (Vowpal Wabbit).
+        Bits of the hashes of levels, words and names: by default 16, or 20 for rows of named features (Vowpal Wabbit).
     hashed : bool, default=False
-        Whether all features are numbered by hashes of their names, for solver "sketch".
+        Whether every feature has a hash of its name as its number, for solver "sketch".
     remote_opener : callable, optional
         Makes the dataset where other processes are to read the rows, see `riata.engines`.
     """

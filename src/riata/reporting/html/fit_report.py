@@ -40,20 +40,18 @@ HELD_OUT = {"cv": "cross-validated", "cv-1se": "cross-validated", "validation": 
 
 
 def write_report(fitted: Any, path: str | Path, *, test: Any = None, stability: Stability | None = None) -> None:
-    """Write a page about a fitted estimator, or about a `Model` from a file.
-
-    It is one HTML file, which needs no network and no program but a browser.
+    """Write a report of a fitted estimator or a `Model`: one HTML file, which needs only a browser and no network.
 
     Parameters
     ----------
     fitted : SparseRegressor, SparseClassifier, SparseSurvival or Model
-        What the page is about.
+        The model to report on.
     path : str or Path
         The HTML file to write.
     test : Dataset, path, table, (X, y) or (X, y, sample_weight), optional
-        Rows to show how good the model is: one pass, in bounded memory.
+        Rows on which the model is scored, in one pass and in bounded memory.
     stability : Stability, optional
-        What `stability_selection` found: shows how certain the coefficients are.
+        The result of `riata.stability_selection`, to show how certain the coefficients are.
 
     Examples
     --------

@@ -14,6 +14,7 @@ leaves.
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
 from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
+from riata.solvers.convex.columns.gathered_columns import GatheredColumns
 from riata.solvers.convex.columns.restricted import sum_rounding
 from riata.solvers.convex.compiled_paths.models_ahead import ModelsAhead
 from riata.solvers.convex.compiled_paths.told import AlphaModel, Passed, PathOptions
@@ -31,6 +33,7 @@ from riata.solvers.convex.quadratics.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.quadratics.kept_factor import KeptFactor
 from riata.solvers.convex.quadratics.quadratic import MANY_COORDINATES
 from riata.solvers.convex.smoothing import Stage, first_width, minima
+from riata.solvers.convex.watched import watched
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -53,6 +56,7 @@ from riata.threads import one_blas_thread
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
 LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
 MAX_ROUNDS = 30
+WATCHED = 0.2  # of the columns that single fits watch: the strong rule misses a few at most
 
 
 @dataclass
@@ -152,7 +156,7 @@ def _solve_block(
     if not (smallest.loss.quadratic and len(state.curvature.features)):  # what is read again is of no more features
         state.features = np.flatnonzero(state.w != 0.0)
     state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST_PULL))
-    model = _model(problems, state, options.memory)
+    model = _model(problems, state, at, options.memory)
     points, here = [], (state.w, state.b)
     for problem, alpha in zip(problems, alphas, strict=True):
         anywhere = model.starts_anywhere or (isinstance(model, Curvature) and problem.loss.quadratic)
@@ -162,15 +166,17 @@ def _solve_block(
         way = [way[-1], Passed(alpha, w, b)]
         points.append(PathPoint(problem, w, b, at.loss + problem.penalty.value(state.w), *here))
     if _is_local(smallest, model):  # a curvature kept from before may have moved features outside the working set
-        state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
+        _join_moved(state, points)
     short = points
     for _ in range(MAX_ROUNDS):
         _certify(short, options.judge, state.features if _is_local(smallest, model) else None)
         short = [point for point in short if point.gap > options.tol * options.unit]
         if not short:
             break
+        if isinstance(model, GatheredColumns):  # which may have moved those that were watched
+            _join_moved(state, short)
         state.features = _with_pulled(smallest, state, short)
-        model = _model([point.problem for point in short], state, options.memory)
+        model = _model([point.problem for point in short], state, short[-1].read_at, options.memory)
         local = _is_local(smallest, model)
         for point in short:
             assert point.at is not None
@@ -201,6 +207,11 @@ def _ahead(problem: Problem, way: list[Passed], alpha: float) -> Point:
     return far, b + share * (b - before.b)
 
 
+def _join_moved(state: WorkingSetState, points: list[PathPoint]) -> None:
+    """Let all features of these points be in the working set."""
+    state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
+
+
 def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoint]) -> np.ndarray:
     """The working set with features that are pulled in: all of them where passes are slow, else as many as are used."""
     ats = [point.at for point in points if point.at is not None]
@@ -208,18 +219,21 @@ def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoin
     return grown(problem, state, ats, min_joining=room if passes_are_cheap(problem) else len(state.w))[0]
 
 
-def _model(problems: list[Problem], state: WorkingSetState, memory: int | None) -> InnerModel:
+def _model(problems: list[Problem], state: WorkingSetState, at: FirstOrder, memory: int | None) -> InnerModel:
     """What steps over the working set minimise: the loss over a copy of its columns, or a quadratic by their curvature.
 
-    The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
-    the others together with the slopes.
+    Slopes at the start of these steps are `at`. The curvature of new features is read: a pass. For losses that are not
+    quadratic only the first one is read here, the others together with the slopes.
     """
     problem = problems[-1]
     all_of_them = all_columns(problem, state, state.features, len(state.features), memory)
     state.all_columns = all_of_them
     if all_of_them is not None and all(all_of_them.serves(problem.penalty) for problem in problems):
         return all_of_them
-    columns = without_curvature(problem, state.features, many_minima=True, memory=memory, at_hand=state.gathered)
+    known = state.curvature.features if problem.loss.quadratic and isinstance(state.curvature, Curvature) else None
+    in_model = int(np.count_nonzero(state.w))
+    also = partial(watched, problem, at, state.features, in_model, share=WATCHED)
+    columns = without_curvature(problem, state.features, True, False, memory, state.gathered, also, known)
     state.gathered = columns if isinstance(columns, AnchoredColumns) else None
     if columns is not None:
         state.curvature = NOTHING if problem.loss.quadratic else state.curvature

@@ -68,11 +68,13 @@ def without_curvature(
     memory: int | None = None,
     at_hand: AnchoredColumns | GatheredColumns | KeptAnchor | None = None,
     also: Callable[[], np.ndarray] | None = None,
+    known: np.ndarray | None = None,
 ) -> AnchoredColumns | ColumnCopy | GatheredColumns | OutputColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None.
 
     Those at hand are taken if they are of these features and few others. A `rough` minimum is one that another with
-    more features follows. Sparse columns may be gathered with those of other features `also`.
+    more features follows. Sparse columns may be gathered with those of other features `also`. The products of `known`
+    features with one another have been made.
     """
     data = problem.data
     if problem.loss.couples_rows or problem.loss.stiff:
@@ -90,7 +92,8 @@ def without_curvature(
             kept = at_hand if isinstance(at_hand, KeptAnchor) else NO_ANCHOR
             at_hand = AnchoredColumns(data, problem.fit_intercept, kept)
         return at_hand.with_features(features)
-    if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
+    curvature_cost = _curvature_cost(problem, data, features, known)
+    if len(features) > FEW_FEATURES and _columns_cost(data, features) < curvature_cost:
         others = also() if also is not None and data.chunk.X.sparse else features[:0]
         if isinstance(at_hand, GatheredColumns) and at_hand.serves(features, len(others)):
             return at_hand
@@ -156,11 +159,14 @@ def _columns_cost(data: InMemory, features: np.ndarray) -> float:
     return ROUNDS * (SWEEPS + 1) * entries + factorised * _products_cost(data, entries * k / len(features), k)
 
 
-def _curvature_cost(problem: Problem, data: InMemory, features: np.ndarray) -> float:
-    """Of products of all pairs of columns, and sweeps over them."""
+def _curvature_cost(problem: Problem, data: InMemory, features: np.ndarray, known: np.ndarray | None) -> float:
+    """Of products of all pairs of columns, but for those of known ones, and sweeps over them."""
     times, m = 1 if problem.loss.quadratic else NEWTON_STEPS, len(features)
     sweeps = ROUNDS * SWEEPS * _support(data, features) * m
-    return float(times * _products_cost(data, data.stored(features), m) + sweeps)
+    products = times * _products_cost(data, data.stored(features), m)
+    if known is not None:
+        products -= _products_cost(data, data.stored(known), len(known))
+    return float(products + sweeps)
 
 
 def _support(data: InMemory, features: np.ndarray) -> int:

@@ -15,8 +15,8 @@ LOOKED_AT = 1.0  # times the entries of a working set: a look at all costs twice
 MOST = 0.5  # of the features
 
 
-def watched(problem: Problem, at: FirstOrder, features: np.ndarray, in_model: int) -> np.ndarray:
-    """The features to watch beside these, from the slopes at a model of so many."""
+def watched(problem: Problem, at: FirstOrder, features: np.ndarray, in_model: int, share: float = 1.0) -> np.ndarray:
+    """The features to watch beside these, or this share of them, from the slopes at a model of so many."""
     data = problem.data
     assert isinstance(data, InMemory)  # as all columns are that are gathered
     pull, threshold = pulls(problem.penalty, at_best_intercept(problem, at))
@@ -28,7 +28,7 @@ def watched(problem: Problem, at: FirstOrder, features: np.ndarray, in_model: in
     others = np.flatnonzero(outside)
     others = others[np.argsort(-pull[others] / threshold[others], kind="stable")]
     entries = np.cumsum(data.stored_in_columns[others])
-    return others[: np.searchsorted(entries, LOOKED_AT * data.stored(features), side="right")]
+    return others[: np.searchsorted(entries, share * LOOKED_AT * data.stored(features), side="right")]
 
 
 def most_are_pulled(problem: Problem, at: FirstOrder) -> bool:

@@ -1,4 +1,4 @@
-"""What a path gives: its models, as arrays."""
+"""The result of a path: its models, as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,26 +15,26 @@ from riata.outcome.stop import Stop
 
 @dataclass(frozen=True)
 class ModelPath:
-    """The models of a path: each array has a row, or an entry, for every model.
+    """The models of a regularisation path; every array has one row or entry per model.
 
     Attributes
     ----------
     by : "alpha" or "k".
-    values : of alpha, or of k.
-    coefs : models x features; of several margins, those of each feature one after the other.
-    intercepts : of each model.
-    losses, objectives : the mean loss, without the penalty, and with it.
-    gaps : certified, relative to the loss of the empty model, before debias; None along k.
-    stop : why it ended, and what was proved.
-    passes : over the data.
-    n_choices : how many features, or groups of them, there are for k to count.
-    bounds : along k, what no model of each size has an objective below; None: not asked for.
-    ended : along alpha, why there are fewer models than alphas were asked for.
-    n_outputs : margins that the models have, where they are fitted at once.
-    copies : the feature that each column is a copy of; None: each is another.
-    debias : how far they were moved towards fits without a penalty; None: not at all.
-    ridge : along k, of all models.
-    chosen_under : the ridge that their features were chosen under.
+    values : the alphas, or the ks.
+    coefs : models x features; with several margins, those of a feature stand next to each other.
+    intercepts : the intercepts of the models.
+    losses, objectives : the mean loss without the penalty, and with it.
+    gaps : certified duality gaps, relative to the loss of the empty model, before debias; None along k.
+    stop : why the last fit stopped, and what was proved.
+    passes : number of passes over the data.
+    n_choices : the number of features, or of groups, to choose from.
+    bounds : along k, for each size, a bound that no objective is below; None if not asked for.
+    ended : along alpha, why the path has fewer models than alphas were asked for.
+    n_outputs : number of margins of each model, if they are fitted together.
+    copies : with overlapping groups, the feature that each column is a copy of; None without copies.
+    debias : the share of the way to the fit without the penalty; None without debias.
+    ridge : along k, the ridge of all models.
+    chosen_under : along k, the ridge under which features were chosen, if it is another one.
 
     Examples
     --------
@@ -69,18 +69,18 @@ class ModelPath:
 
     @property
     def reason(self) -> str:
-        """Why it ended there, in words."""
+        """A sentence that says why the path ended."""
         said = f"{why(self.stop)}{', before debias' if self.debias else ''}"
         return said if self.ended is None else f"{said}; {self.ended.sentence}"
 
     @property
     def certified(self) -> bool:
-        """Whether every model has a proof that none of its kind is better."""
+        """Whether every model is certified."""
         return self.stop.reason.certified
 
     @property
     def bound_values(self) -> np.ndarray | None:
-        """What no model of each k has an objective below; None where there are no such bounds."""
+        """For each k, a number that no objective is below; None without such bounds."""
         if self.bounds is None or not all(isinstance(bound, GlobalBound) for bound in self.bounds[1:]):
             return None
         return np.array([bound.value for bound in self.bounds if isinstance(bound, GlobalBound)])
@@ -94,19 +94,19 @@ class ModelPath:
 
     @property
     def n_selected(self) -> np.ndarray:
-        """How many features each model has."""
+        """The number of features of each model."""
         n_selected: np.ndarray = np.count_nonzero(self._used.any(axis=2), axis=1)
         return n_selected
 
     @property
     def n_coefficients(self) -> np.ndarray:
-        """How many coefficients of each model are not zero, those of copies counted once."""
+        """The number of non-zero coefficients of each model; copies of a feature count once."""
         n_coefficients: np.ndarray = np.count_nonzero(self._used, axis=(1, 2))
         return n_coefficients
 
     @property
     def n_choosable(self) -> int:
-        """How many coefficients there are to choose from, those of copies counted once."""
+        """The number of coefficients to choose from; copies of a feature count once."""
         return int(self._used[0].size)
 
     @property

@@ -38,27 +38,28 @@ def path(
     max_features: int | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> ModelPath:
-    """Models for decreasing alphas, each certified.
+    """Fit models for decreasing alphas, each with a certificate.
 
-    With alphas of its own it ends early where a model explains nearly all of the target, or hardly more than the one
-    before: `ended` of what it returns says so.
+    Without `alphas`, the path ends early where a model explains nearly all of the target, or hardly more than the one
+    before; `ended` of the result says so.
 
     Parameters
     ----------
     data : Dataset
-        What `riata.open` gives.
+        The result of `riata.open`.
     spec : Spec
-        What is asked for beside the strength.
+        All other parameters of the fits.
     alphas : sequence of float, optional
-        From large to small; by default `length` of them, from that of the empty model to `reach` times it.
+        From large to small. By default `length` of them, from the smallest alpha whose model is empty down to `reach`
+        times that.
     length : int, default=100
-        How many, where none are given.
-    reach : float, default=0.01
-        How far down they go.
+        The number of alphas, if none are given.
+    reach : float, optional
+        The last alpha as a share of the first. By default 0.0001 with more rows than features, and 0.01 otherwise.
     max_features : int, optional
-        The path ends with the first model of at least so many features.
+        End the path at the first model with at least this many features.
     progress : callable, optional
-        Is told the alpha of each model once it is made, and how many features it has.
+        Called after each model, with its alpha and its number of features.
 
     Returns
     -------
@@ -79,23 +80,25 @@ def path(
 
 
 def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
-    """The best models with at most 0, 1, ..., k_max features; a size that does not help repeats the last model.
+    """Fit the best models with at most 0, 1, ..., k_max features.
+
+    If a further feature does not improve the model, the last model is repeated.
 
     Parameters
     ----------
     data : Dataset
-        What `riata.open` gives.
+        The result of `riata.open`.
     spec : Spec
-        What is asked for beside k.
+        All other parameters of the fits.
     k_max : int
-        The largest size.
+        The largest number of features.
     bounded : bool, default=True
-        Whether to find out how much better other models of each size could be, where that is known.
+        Whether to bound how much better other models of each size could be, where that is possible.
 
     Returns
     -------
     ModelPath
-        The models, the empty one first; `bounds` tells how good the best of each size could be.
+        The models, the empty one first, and for each size the bound on its objective (`bounds`).
 
     Examples
     --------

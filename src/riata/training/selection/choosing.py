@@ -16,7 +16,7 @@ from riata.training.selection.scoring import HeldOut
 
 @dataclass(frozen=True)
 class Selection:
-    """Which model of a path was chosen, by what, and why."""
+    """Which model of a path was chosen, by which scores, and why."""
 
     rule: str
     score: str  # its name
@@ -28,7 +28,7 @@ class Selection:
 
     @property
     def reason(self) -> str:
-        """Why it was chosen, in words."""
+        """A sentence that says why it was chosen."""
         return why_chosen(self.choice)
 
 

@@ -1,4 +1,4 @@
-"""Stability selection: how often is a feature chosen when half of the rows are left out?
+"""Stability selection: how often is a feature chosen on a random half of the rows?
 
 Every round cuts the rows into two random halves and fits both (complementary pairs; Shah & Samworth, 2013). A feature
 is stable if the share of halves that choose it is at least the threshold. Let q be the number of features that a half
@@ -24,7 +24,7 @@ from riata.training.selection.folds_asked import halves_of
 
 @dataclass(frozen=True)
 class Stability:
-    """How stable each feature is."""
+    """The result of `riata.stability_selection`: how often each feature was chosen, and which features are stable."""
 
     frequencies: np.ndarray  # the share of halves that choose each feature
     threshold: float
@@ -35,22 +35,22 @@ class Stability:
 
     @property
     def stable(self) -> np.ndarray:
-        """The features at or above the threshold, the most stable first."""
+        """The numbers of the features at or above the threshold, the most stable first."""
         order = np.argsort(-self.frequencies, kind="stable")
         return order[self.frequencies[order] >= self.threshold]
 
     @property
     def stable_names(self) -> list[str]:
-        """The names of the stable features, the most stable first; x0, x1, ... where they have none."""
+        """The names of the stable features, the most stable first; x0, x1, ... if they have none."""
         return [f"x{j}" if self.names is None else str(self.names[j]) for j in self.stable]
 
     @property
     def error_bound(self) -> float:
-        """The most that the expected number of stable noise features can be."""
+        """An upper bound on the expected number of stable features that are noise."""
         return self.q**2 / ((2.0 * self.threshold - 1.0) * len(self.frequencies))
 
     def about_noise(self) -> str:
-        """How many of the stable features may be noise, in words."""
+        """A sentence that says how many of the stable features may be noise."""
         if len(self.stable) == 0:
             return ""
         if self.error_bound >= len(self.stable):
