@@ -46,13 +46,14 @@ class _Limit:
 
     def __init__(self) -> None:
         self._lock, self._depth = Lock(), 0
-        self._before: list[tuple[Any, int]] = []  # each library, and its number of threads before
+        self._before: list[tuple[Any, int]] = []  # each library that had more of them, and its number of threads
 
     def enter(self) -> None:
         with self._lock:
             self._depth += 1
             if self._depth == 1:
-                self._before = [(library, library.num_threads) for library in _blas_libraries()]
+                numbers = [(library, library.num_threads) for library in _blas_libraries()]
+                self._before = [(library, threads) for library, threads in numbers if threads != 1]
                 _set_threads([(library, 1) for library, _ in self._before])
 
     def leave(self) -> None:

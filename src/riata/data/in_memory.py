@@ -82,7 +82,7 @@ class InMemory(Dataset):
     def _read_moments(self) -> Moments:
         found = super()._read_moments()
         X, empty = self._chunk.X.array, (found.squares == 0.0) & (found.mean == 0.0)
-        if self._chunk.X.sparse:
+        if self._chunk.X.sparse and empty.any():
             empty &= self.stored_in_columns > 0
         if empty.any():  # or nothing is left of its products
             numbers = np.flatnonzero(empty)

@@ -23,7 +23,7 @@ from riata.kernels.coordinate import (
     sums_along_column,
     sweeps_along_columns,
 )
-from riata.kernels.losses import Coded, value_and_both_derivatives
+from riata.kernels.losses import LOGISTIC, Coded, is_logistic, value_and_both_derivatives
 from riata.kernels.quadratic import best_value, violation
 from riata.kernels.rows import FAST, Rows, parts
 from riata.kernels.strengths import Strengths
@@ -220,9 +220,17 @@ def _margins(columns: Rows, v: np.ndarray, b: float, rows: OfRows) -> None:
     add_columns(columns, v, rows.z)
 
 
-@compiled(nogil=True, fastmath=FAST)
+@compiled(nogil=True)
 def _look_at_rows(loss: Coded, terms: Terms, rows: OfRows, share: float) -> None:
     """Weighted slopes and curvatures of all rows after this share of the step, and their totals."""
+    if is_logistic(loss):
+        _look_at_rows_of(LOGISTIC, terms, rows, share)
+    else:
+        _look_at_rows_of(loss, terms, rows, share)
+
+
+@compiled(nogil=True, forceinline=True, error_model="numpy", fastmath=FAST)
+def _look_at_rows_of(loss: Coded, terms: Terms, rows: OfRows, share: float) -> None:
     y, weight, least, _ = terms
     u, D, totals = rows.u, rows.D, rows.totals
     cost_of_all = curvatures = up = rise_up = down = rise_down = 0.0

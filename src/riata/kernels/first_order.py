@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
-from riata.kernels.losses import Coded, value_and_derivative
+from riata.kernels.losses import LOGISTIC, Coded, is_logistic, value_and_derivative
 from riata.kernels.rows import FAST, span
 
 ENTRIES_IN_CACHE = 4096  # of sparse rows that are read twice
@@ -152,23 +152,10 @@ def add_csr_rows(
             for p in range(start, stop):
                 z += data[p] * w[uint64(indices[p])]
             pulls[i - first] = z + b
-        up = down = conjugate_up = conjugate_down = 0.0
-        for i in range(first, last):
-            z, s = pulls[i - first], weight[i]
-            f, u = value_and_derivative(loss, y[i], z)
-            conjugate = s * (u * z - f)
-            totals[0] += s
-            totals[1] += s * f
-            u *= s
-            up += u if u > 0.0 else 0.0
-            down += 0.0 if u > 0.0 else u
-            conjugate_up += conjugate if u > 0.0 else 0.0
-            conjugate_down += 0.0 if u > 0.0 else conjugate
-            pulls[i - first] = u
-        totals[2] += up
-        totals[3] += conjugate_up
-        totals[4] += down
-        totals[5] += conjugate_down
+        if is_logistic(loss):
+            _account_for_all(LOGISTIC, y[first:last], weight[first:last], pulls, totals)
+        else:
+            _account_for_all(loss, y[first:last], weight[first:last], pulls, totals)
         for i in range(first, last):
             u = pulls[i - first]
             if u != 0.0:
@@ -176,3 +163,27 @@ def add_csr_rows(
                 of_side = uint64(0) if u > 0.0 else d
                 for p in range(start, stop):
                     slopes[of_side + uint64(indices[p])] += u * data[p]
+
+
+@compiled(nogil=True, forceinline=True, error_model="numpy", fastmath=FAST)
+def _account_for_all(loss: Coded, y: np.ndarray, weight: np.ndarray, pulls: np.ndarray, totals: np.ndarray) -> None:
+    """Add rows to the totals, and make weighted slopes of their margins."""
+    of_all = cost = up = down = conjugate_up = conjugate_down = 0.0
+    for i in range(y.shape[0]):
+        z, s = pulls[i], weight[i]
+        f, u = value_and_derivative(loss, y[i], z)
+        conjugate = s * (u * z - f)
+        of_all += s
+        cost += s * f
+        u *= s
+        up += u if u > 0.0 else 0.0
+        down += 0.0 if u > 0.0 else u
+        conjugate_up += conjugate if u > 0.0 else 0.0
+        conjugate_down += 0.0 if u > 0.0 else conjugate
+        pulls[i] = u
+    totals[0] += of_all
+    totals[1] += cost
+    totals[2] += up
+    totals[3] += conjugate_up
+    totals[4] += down
+    totals[5] += conjugate_down

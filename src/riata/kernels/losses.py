@@ -25,10 +25,12 @@ from riata.kernels.deviances import (
     deviance_second_derivative,
     deviance_value,
 )
+from riata.kernels.logistic import exp_and_log, logistic
 from riata.kernels.rows import FAST
 from riata.losses import Loss
 
-CODES = (0, 1, 2, 4, 9)  # of the losses below
+LOGISTIC = 1
+CODES = (0, LOGISTIC, 2, 4, 9)  # of the losses below
 CODES_OF_PAIRS = (HUBER, GAMMA, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE, PROBIT, CLOGLOG)
 Coded = int | tuple[int, float]  # a loss, as compiled loops take it
 
@@ -45,10 +47,29 @@ def with_offset(y: Any, z: float) -> tuple[float, float]:
     return (y, z) if isinstance(y, float) else (y[0], z + y[1])
 
 
+def is_logistic(loss: Coded) -> bool:
+    """Whether it is that one: a loop of its own has vector instructions, where one that can take any loss has calls."""
+    return loss == LOGISTIC
+
+
 @before_compiling
-def _let_numba_see_offsets() -> None:
+def _let_numba_see_types() -> None:
     from numba import types
     from numba.extending import overload
+
+    @overload(is_logistic)
+    def _is_logistic(loss: Any) -> Any:
+        if isinstance(loss, types.BaseTuple):
+
+            def with_parameter(loss: Any) -> Any:
+                return False
+
+            return with_parameter
+
+        def without(loss: Any) -> Any:
+            return loss == LOGISTIC
+
+        return without
 
     @overload(with_offset)
     def _with_offset(y: Any, z: Any) -> Any:
@@ -76,7 +97,7 @@ def derivative(loss: Coded, target: Any, margin: float) -> float:
 def _derivative(code: int, y: float, z: float) -> float:
     if code == 0:
         return z - y
-    if code == 1:
+    if code == LOGISTIC:
         return -y / (1.0 + math.exp(min(y * z, 700.0)))  # exp overflows above 709
     if code == 2:
         return -y * max(1.0 - y * z, 0.0)
@@ -98,7 +119,7 @@ def second_derivative(loss: Coded, target: Any, margin: float) -> float:
 def _second_derivative(code: int, y: float, z: float) -> float:
     if code == 0:
         return 1.0
-    if code == 1 or code == 9:
+    if code == LOGISTIC or code == 9:
         e = math.exp(-abs(z))
         return e / (1.0 + e) ** 2
     if code == 2:
@@ -117,9 +138,9 @@ def value(loss: Coded, target: Any, margin: float) -> float:
 def _value(code: int, y: float, z: float) -> float:
     if code == 0:
         return 0.5 * (y - z) ** 2
-    if code == 1:
+    if code == LOGISTIC:
         m = y * z
-        return math.log1p(math.exp(-abs(m))) + max(-m, 0.0)
+        return exp_and_log(m)[1] + max(-m, 0.0)
     if code == 2:
         return 0.5 * max(1.0 - y * z, 0.0) ** 2
     if code == 9:
@@ -137,10 +158,9 @@ def value_and_derivative(loss: Coded, target: Any, margin: float) -> tuple[float
 
 @compiled(inline="always")
 def _value_and_derivative(code: int, y: float, z: float) -> tuple[float, float]:
-    if code == 1:
-        m = y * z
-        e = math.exp(-abs(m))
-        return math.log1p(e) + max(-m, 0.0), -y * (e if m > 0.0 else 1.0) / (1.0 + e)
+    if code == LOGISTIC:
+        cost, slope, _ = logistic(y, z)
+        return cost, slope
     if code == 4:
         mean = math.exp(min(z, 700.0))
         return mean - y * z + (y * math.log(y) - y if y > 0.0 else 0.0), mean - y
@@ -156,11 +176,8 @@ def value_and_both_derivatives(loss: Coded, target: Any, margin: float) -> tuple
 
 @compiled(inline="always")
 def _value_and_both_derivatives(code: int, y: float, z: float) -> tuple[float, float, float]:
-    if code == 1:
-        m = y * z
-        e = math.exp(-abs(m))
-        less = 1.0 / (1.0 + e)
-        return math.log1p(e) + max(-m, 0.0), -y * (e if m > 0.0 else 1.0) * less, e * less * less
+    if code == LOGISTIC:
+        return logistic(y, z)
     cost, slope = _value_and_derivative(code, y, z)
     return cost, slope, _second_derivative(code, y, z)
 

@@ -8,21 +8,30 @@ import math
 import numpy as np
 
 from riata.kernels.compiled import compiled
-from riata.kernels.losses import Coded, second_derivative, value_and_derivative
+from riata.kernels.losses import LOGISTIC, Coded, is_logistic, value_and_both_derivatives
 from riata.kernels.rows import FAST
 
 
-@compiled(interpretable=True, nogil=True, fastmath=FAST)
+@compiled(interpretable=True, nogil=True)
 def losses_of_rows(
     loss: Coded, y: np.ndarray, z: np.ndarray, weight: np.ndarray, least_curvature: float, u: np.ndarray, D: np.ndarray
 ) -> float:
     """sum_i s_i loss; of every row s loss' into u and s loss'' into D."""
+    if is_logistic(loss):
+        return _losses_of_rows(LOGISTIC, y, z, weight, least_curvature, u, D)
+    return _losses_of_rows(loss, y, z, weight, least_curvature, u, D)
+
+
+@compiled(nogil=True, forceinline=True, error_model="numpy", fastmath=FAST)
+def _losses_of_rows(
+    loss: Coded, y: np.ndarray, z: np.ndarray, weight: np.ndarray, least_curvature: float, u: np.ndarray, D: np.ndarray
+) -> float:
     total = 0.0
     for i in range(z.shape[0]):
-        value, slope = value_and_derivative(loss, y[i], z[i])
+        value, slope, curvature = value_and_both_derivatives(loss, y[i], z[i])
         total += weight[i] * value
         u[i] = weight[i] * slope
-        D[i] = weight[i] * max(second_derivative(loss, y[i], z[i]), least_curvature)
+        D[i] = weight[i] * max(curvature, least_curvature)
     return total
 
 

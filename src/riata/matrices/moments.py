@@ -7,6 +7,7 @@ so a column of large mean and small spread keeps its variance.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -80,7 +81,7 @@ class Moments:
         """The moments of some columns."""
         return replace(self, mean=self.mean[columns], squares=self.squares[columns], cross=self.cross[columns])
 
-    @property
+    @cached_property
     def scale(self) -> np.ndarray:
         """Standard deviation of each column; 1 for a column that does not vary, or its size where that is large.
 

@@ -88,6 +88,9 @@ def _constant_loss(problem: Problem, b: Any) -> float:
     if problem.loss.quadratic and not data.cheap_passes:
         moments = data.target_moments
         return float(0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2))
+    if data.cheap_passes and not problem.loss.couples_rows and (of_rows := data.targets())[0].ndim == 1:
+        y, weight = of_rows  # without offsets they are all that counts
+        return float(weight @ problem.loss.value(y, b) / weight.sum())
     return mean_loss(problem, None, b)
 
 

@@ -1,6 +1,6 @@
 """The elastic net: absolute values and squares, with the Lasso as its special case."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -33,7 +33,7 @@ class ElasticNet(SeparablePenalty):
 
     @cached_property
     def _has_l2(self) -> bool:
-        return bool(np.any(self.l2))
+        return self.l2 != 0.0 if isinstance(self.l2, float) else bool(np.any(self.l2))
 
     def value(self, w: np.ndarray) -> float:
         if not self.unbounded and np.any((w < self.lower) | (w > self.upper)):
@@ -82,7 +82,7 @@ class ElasticNet(SeparablePenalty):
         return ElasticNet(alpha * self.l1, alpha * self.l2, self.lower, self.upper)
 
     def within(self, lower: Numbers, upper: Numbers) -> "ElasticNet":
-        return replace(self, lower=lower, upper=upper)
+        return ElasticNet(self.l1, self.l2, lower, upper)
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "ElasticNet":
         bounds = self.lower / scale, self.upper / scale

@@ -1,6 +1,6 @@
 """The parameters of a fit in plain values, into which Python and the command line both translate."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -275,8 +275,14 @@ class Spec:
 
     def penalty_at(self, alpha: float, scale: Numbers) -> Penalty:
         """The penalty of strength alpha on columns of these scales."""
-        penalty = self.family.at(alpha).scaled(scale, self.factors)
-        return penalty if self.own_penalty is not None else penalty.within(*self.limits)
+        [penalty] = self.penalties_at([alpha], scale)
+        return penalty
+
+    def penalties_at(self, alphas: Iterable[float], scale: Numbers) -> list[Penalty]:
+        """Those of many strengths."""
+        family, factors, limits = self.family, self.factors, self.limits
+        penalties = [family.at(alpha).scaled(scale, factors) for alpha in alphas]
+        return penalties if self.own_penalty is not None else [penalty.within(*limits) for penalty in penalties]
 
     @property
     def limits(self) -> tuple[Numbers, Numbers]:

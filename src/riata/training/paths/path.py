@@ -62,6 +62,8 @@ def path_of_margin(
     growing = GrowingPath(data, spec, alphas, length=length, reach=reach)
     while growing.grow():
         model_made(growing.n_models, len(growing.alphas))
+        if progress is None and max_features is None:
+            continue
         n_features = n_features_in(growing.last.w, spec.loss_function.n_outputs)
         if progress is not None:
             progress(growing.alphas[growing.n_models - 1], n_features)
@@ -101,7 +103,7 @@ class GrowingPath:
         reach = usual_reach(data) if reach is None else reach
         self.alphas = largest * np.geomspace(1.0, reach, length) if alphas is None else _checked(alphas)
         each = of_coefficients(spec, data.n_features)
-        self._penalties = [each.penalty_at(alpha, problem.scale) for alpha in self.alphas]
+        self._penalties = each.penalties_at(self.alphas, problem.scale)
         self._judge = Judge.of(problem, problem.start)
         self._unit = gap_unit(problem)
         self._options = PathOptions(self._judge, self._judge.unit(self._unit), spec.tol, spec.memory_bytes)

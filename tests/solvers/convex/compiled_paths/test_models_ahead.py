@@ -74,8 +74,9 @@ def test_every_model_has_the_gap_that_it_is_told_to_have(options, rows, teller, 
     assert path.n_selected[-1] >= 2
 
 
-def test_many_sparse_columns_of_a_squared_loss_are_gone_along(asked, monkeypatch):
-    monkeypatch.setattr(covariance_path, "FEW_COLUMNS", 59)
+@pytest.mark.parametrize(("name", "value"), [("FEW_COLUMNS", 59), ("SPARSE", 0.1)])
+def test_sparse_columns_that_are_many_or_hardly_filled_are_gone_along(name, value, asked, monkeypatch):
+    monkeypatch.setattr(covariance_path, name, value)
     spec, data = Spec(tol=TOL, loss="squared", l1_ratio=0.6), data_of("squared", sp.csr_array, weighted=True)
     path = path_of_margin(data, spec, length=30, reach=0.05)
     assert {who for who, _ in asked} == {ColumnPath}

@@ -62,8 +62,8 @@ class SparseColumns:
 
     def __init__(self, matrix: "sp.csc_array") -> None:  # quoted: to evaluate it would import SciPy
         self._matrix = matrix
-        parts = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float64)
-        self.rows: Rows = CsrRows(*parts, NO_SCALE)
+        starts, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+        self.rows: Rows = CsrRows(starts, indices, matrix.data.astype(np.float64, copy=False), NO_SCALE)
         self.stored = np.diff(matrix.indptr)
 
     def sweep_cost(self, entries: float) -> float:

@@ -26,7 +26,7 @@ from riata.solvers.convex.compiled_paths.told import Passed, Told
 from riata.solvers.convex.quadratics.curvature import Point
 from riata.solvers.convex.working_set import MIN_JOINING, NO_EFFECT, STEP_PRECISION
 
-FEW_ENTRIES, FEW_OF_WIDE = 1 << 20, 1 << 22  # of dense columns: more, where each has few
+FEW_ENTRIES = 1 << 24  # of dense columns: of more a copy costs much, and passes are on all cores
 PASSES = 30.0  # over the entries, between two that confirm what was told
 BETWEEN, OF_QUADRATIC = 1.0, 0.1  # of that work, until a gap is halved: where more is needed, columns are correlated
 LEAST_WORK = 4e6  # entries: what goes with a pass costs little beside that
@@ -41,8 +41,7 @@ def column_path(problem: Problem, memory: int | None) -> "ColumnPath | None":
     data = problem.data
     if not isinstance(data, InMemory) or (problem.loss.quadratic and not data.chunk.X.sparse):
         return None
-    few_of_dense = FEW_ENTRIES if data.n_rows > data.n_features else FEW_OF_WIDE
-    return along_columns(problem, memory, np.inf if data.chunk.X.sparse else few_of_dense)
+    return along_columns(problem, memory, np.inf if data.chunk.X.sparse else FEW_ENTRIES)
 
 
 def along_columns(problem: Problem, memory: int | None, most_entries: float) -> "ColumnPath | None":

@@ -16,7 +16,7 @@ from riata.kernels.strengths import Strengths
 from riata.matrices.dense import MOST_DEVIATIONS
 from riata.objective import FirstOrder, Problem, Start, at_best_intercept
 from riata.penalties import ElasticNet
-from riata.solvers.convex.columns.columns import FASTER
+from riata.solvers.convex.columns.columns import FASTER, SPARSE
 from riata.solvers.convex.compiled_paths.covariances import Covariances
 from riata.solvers.convex.compiled_paths.told import Passed, Told
 from riata.solvers.convex.quadratics.curvature import Point
@@ -28,7 +28,8 @@ from riata.threads import one_blas_thread
 PASSES = 8.0  # as much work as so many of them take is done between two, which then are a small part of it
 LEAST_WORK = 4e6  # products of two numbers: what goes with a pass costs little beside that
 MIN_JOINING, SHARE_JOINING = 16, 0.5  # columns whose products are made at a time: so many, or this share of the known
-ROUNDS = 3  # of sweeps: where they are not enough at one alpha columns are correlated, and Newton steps cost less
+ROUNDS = 3  # of sweeps: where they are not enough at one alpha columns are correlated, and Newton steps cost less,
+STEP_WORK, ROUND_SWEEPS = 1e6, 5.0  # but for what goes with each: so many products, and about so many sweeps of a round
 SOON = 4  # alphas: columns that may be pulled by then join, too, by the strong rule (Tibshirani et al., 2012),
 LEAST_PULL = 0.7  # if they are pulled by this share of their threshold
 TRIES = 10  # of Newton steps, or of columns that join, at one alpha
@@ -42,11 +43,18 @@ def covariance_path(problem: Problem, memory: int | None) -> "CovariancePath | N
     data, loss = problem.data, problem.loss
     if not (loss.quadratic and loss.n_outputs == 1 and isinstance(problem.penalty, ElasticNet)):
         return None
-    if not isinstance(data, InMemory) or (data.chunk.X.sparse and data.n_features > FEW_COLUMNS):
+    if not isinstance(data, InMemory) or (data.chunk.X.sparse and not _serve_sparse(data)):
         return None
     if np.any(np.abs(data.moments.mean) > MOST_DEVIATIONS * data.moments.scale):
         return None
     return CovariancePath(Covariances(data, problem.fit_intercept, memory))
+
+
+def _serve_sparse(data: InMemory) -> bool:
+    """Whether products of sparse columns are made at once, and a step along them costs less than one along a column,
+    whose entries are read twice."""
+    d = data.n_features
+    return d <= FEW_COLUMNS and d * d <= 2.0 * SPARSE * data.chunk.X.array.nnz
 
 
 def few_and_pulled(slopes: np.ndarray, thresholds: np.ndarray) -> bool:
@@ -134,7 +142,7 @@ class _Run:
 
     def follow(self, limits: Limits) -> int:
         """Make models until they have taken the work, or get too difficult: how many."""
-        missing = np.setdiff1d(np.flatnonzero(self.origin.v), self.covariances.features)
+        missing = np.flatnonzero((self.origin.v != 0.0) & self.covariances.unknown)
         if len(missing) and not self._learn(missing):
             return 0
         together = few_and_pulled(self.origin.slopes, self.strengths.l1 * self.models.shares[-1])
@@ -146,8 +154,9 @@ class _Run:
             W = known.features
             origin = self.origin._replace(v=self.origin.v[W])
             of_known = Strengths(*(of_each[W] for of_each in self.strengths))
+            rounds = max(limits.rounds, int(STEP_WORK / (ROUND_SWEEPS * max(len(W), 1) ** 2)))
             end, why, worked = follow_alphas(
-                known, self.strengths, of_known, origin, place, self.models, i, True, limits
+                known, self.strengths, of_known, origin, place, self.models, i, True, limits._replace(rounds=rounds)
             )
             tries = tries + 1 if end == i else 0
             i, self.v, limits = int(end), place.v, _less(limits, worked)
@@ -183,7 +192,7 @@ class _Run:
 
     def learn_all(self) -> bool:
         """Learn all columns, if there is room for them: whether they are known."""
-        others = np.setdiff1d(np.arange(len(self.origin.v)), self.covariances.features, assume_unique=True)
+        others = np.flatnonzero(self.covariances.unknown)
         return not len(others) or self._learn(others)
 
     def _learn(self, new: np.ndarray) -> bool:

@@ -28,6 +28,13 @@ class Covariances:
         """As the compiled loop takes them."""
         return Known(self.features, self._among, self._with_all[: len(self.features)], self._unit[self.features])
 
+    @property
+    def unknown(self) -> np.ndarray:
+        """Of every column, whether its products are still to be made."""
+        unknown = np.ones(self._data.n_features, dtype=bool)
+        unknown[self.features] = False
+        return unknown
+
     def learn(self, new: np.ndarray) -> bool:
         """Make the products of these columns. False, and nothing is made, where there are too many, or they are beyond
         the range of numbers."""
@@ -58,7 +65,7 @@ class Covariances:
         known, d, X = self.features, self._data.n_features, self._data.chunk.X
         if len(known) < MANY * d:
             return X.column_products(self._weight, self.mean, new)
-        others = np.setdiff1d(np.arange(d), known, assume_unique=True)
+        others = np.flatnonzero(self.unknown)
         rows = np.empty((len(new), d))
         rows[:, known] = self._with_all[: len(known), new].T
         rows[:, others] = X.column_products(self._weight, self.mean, new, others)

@@ -49,8 +49,9 @@ def first_model(problem: Problem, options: Options, start: Start) -> Point | Non
 def _by_products(problem: Problem, options: Options, start: Start, unit: float) -> Point | None:
     """The model of few columns and a squared loss, most of which are pulled: their products tell it without rows."""
     data = problem.data
-    few = data.n_features <= FEW_COLUMNS and data.n_rows * data.n_features >= MANY_CELLS
-    teller = covariance_path(problem, options.memory) if few else None
-    if teller is None or not few_and_pulled(at_best_intercept(problem, start.at), problem.strengths.l1):
+    if data.n_features > FEW_COLUMNS or data.n_rows * data.n_features < MANY_CELLS:
         return None
-    return teller.one(problem, start, SHARE * (options.tol or 0.0), unit)
+    if not few_and_pulled(at_best_intercept(problem, start.at), problem.strengths.l1):
+        return None
+    teller = covariance_path(problem, options.memory)
+    return None if teller is None else teller.one(problem, start, SHARE * (options.tol or 0.0), unit)
