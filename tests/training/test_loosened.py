@@ -27,7 +27,7 @@ def test_gaps_are_looser_than_asked_for_but_no_more_than_their_share_of_the_loss
     assert loose.gaps.max() > 1e-6 > tight.gaps.max()
     two_before = np.r_[loose.losses[:1], loose.losses[:1], loose.losses[:-2]] / loose.losses[0]  # two share a pass
     assert np.all(loose.gaps <= 1.01e-3 * two_before)
-    assert loose.passes <= tight.passes  # models told ahead take as many either way
+    assert loose.passes <= tight.passes  # models proposed ahead take as many either way
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-9])

@@ -26,7 +26,7 @@ from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
 from riata.solvers.convex.columns.gathered_columns import GatheredColumns
 from riata.solvers.convex.columns.restricted import sum_rounding
 from riata.solvers.convex.compiled_paths.models_ahead import ModelsAhead
-from riata.solvers.convex.compiled_paths.told import AlphaModel, Passed, PathOptions
+from riata.solvers.convex.compiled_paths.path_models import AlphaModel, Passed, PathOptions
 from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratics.curvature import NOTHING, Curvature, Point
@@ -114,9 +114,9 @@ def alpha_path(
         ahead = ModelsAhead.of(replace(problem, penalty=penalties[i]), options.memory)
     while i < len(alphas):
         problems = [replace(problem, penalty=penalty) for penalty in penalties[i : i + size]]
-        told = None if ahead is None else ahead.told(problems[0], penalties[i:], alphas[i:], way, at, options)
-        if told is not None:
-            models, at = told
+        proposed = None if ahead is None else ahead.proposed(problems[0], penalties[i:], alphas[i:], way, at, options)
+        if proposed is not None:
+            models, at = proposed
             support = np.flatnonzero(models[-1].w != 0.0)  # a block that follows is to move all of it
             state.features = np.concatenate([state.features, np.setdiff1d(support, state.features)])
         else:

@@ -52,9 +52,9 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     yield judge.iterate(1, w, b, F, gap)
     state = WorkingSetState(w, b, np.flatnonzero(w != 0.0))
     sample = sample_rows(problem.data, options.memory, options.seed) if problem.penalty.convex else None
-    told = first_model(problem, options, start) if sample is None else None
-    if told is not None:
-        state.w, state.b = told
+    found = first_model(problem, options, start) if sample is None else None
+    if found is not None:
+        state.w, state.b = found
         state.features = np.flatnonzero(state.w != 0.0)
     elif sample is None:
         advance(problem, options, state, Reading(at, gap))

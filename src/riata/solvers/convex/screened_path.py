@@ -15,7 +15,7 @@ from riata.data.in_memory import InMemory
 from riata.objective import FirstOrder, Problem, Side, Start, at_best_intercept, first_order, pulls
 from riata.penalties import ElasticNet, Penalty
 from riata.solvers.convex.alpha_path import alpha_path
-from riata.solvers.convex.compiled_paths.told import AlphaModel, Passed, PathOptions
+from riata.solvers.convex.compiled_paths.path_models import AlphaModel, Passed, PathOptions
 
 AT_A_TIME = 5  # alphas for which the same features are gathered
 MOST = 0.5  # of all features: to gather more, and to read them, would cost about as much as all

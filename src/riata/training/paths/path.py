@@ -12,7 +12,7 @@ from riata.outcome.path_end import EndReason, PathEnd
 from riata.outcome.proofs import DualityGap, Stationary
 from riata.outcome.stop import Stop
 from riata.solvers.convex.alpha_path import alpha_path
-from riata.solvers.convex.compiled_paths.told import AlphaModel, PathOptions
+from riata.solvers.convex.compiled_paths.path_models import AlphaModel, PathOptions
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.screened_path import can_be_screened, screened_path
 from riata.threads import one_blas_thread

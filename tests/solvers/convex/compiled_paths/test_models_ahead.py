@@ -30,21 +30,21 @@ def data_of(loss, layout=np.asarray, dtype=np.float64, n=150, weighted=False, fl
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Who told how many models; what blocks of alphas find is an error."""
-    told = []
-    for teller in (ColumnPath, CovariancePath):
+    """Who proposed how many models; what blocks of alphas find is an error."""
+    proposals = []
+    for proposer in (ColumnPath, CovariancePath):
 
-        def counted(self, *args, its_own=teller.told):
+        def counted(self, *args, its_own=proposer.proposed):
             found = its_own(self, *args)
-            told.append((type(self), 0 if found is None else len(found.coefs)))
+            proposals.append((type(self), 0 if found is None else len(found.coefs)))
             return found
 
-        monkeypatch.setattr(teller, "told", counted)
-    return told
+        monkeypatch.setattr(proposer, "proposed", counted)
+    return proposals
 
 
 @pytest.mark.parametrize(
-    ("options", "rows", "teller"),
+    ("options", "rows", "proposer"),
     [
         ({"loss": "squared"}, {}, CovariancePath),
         ({"loss": "squared", "standardize": False, "fit_intercept": False}, {"weighted": True}, CovariancePath),
@@ -62,11 +62,11 @@ def asked(monkeypatch):
         ({"loss": "huber", "penalty_factors": np.linspace(0.5, 2.0, 60)}, {}, ColumnPath),
     ],
 )
-def test_every_model_has_the_gap_that_it_is_told_to_have(options, rows, teller, asked, monkeypatch):
-    monkeypatch.setattr(alpha_path, "_solve_block", None)  # all models are to be told
+def test_every_model_has_the_gap_that_it_is_told_to_have(options, rows, proposer, asked, monkeypatch):
+    monkeypatch.setattr(alpha_path, "_solve_block", None)  # all models are to be proposed
     spec, data = Spec(tol=TOL, **options), data_of(options["loss"], **rows)
     path = path_of_margin(data, spec, length=30, reach=0.05)
-    assert {who for who, _ in asked} == {teller}
+    assert {who for who, _ in asked} == {proposer}
     assert sum(n for _, n in asked) >= len(path) - 2  # the first are those of the empty model
     gaps = gaps_by_passes(data, spec, path)
     assert np.all(gaps <= TOL)
@@ -93,13 +93,13 @@ def test_models_are_those_of_blocks_of_alphas(loss, monkeypatch):
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_what_a_pass_does_not_confirm_is_not_kept(loss, asked, monkeypatch):
-    for teller in (ColumnPath, CovariancePath):
+    for proposer in (ColumnPath, CovariancePath):
 
-        def wrong(self, *args, its_own=teller.told):
+        def wrong(self, *args, its_own=proposer.proposed):
             found = its_own(self, *args)
             return found._replace(coefs=0.9 * found.coefs)
 
-        monkeypatch.setattr(teller, "told", wrong)
+        monkeypatch.setattr(proposer, "proposed", wrong)
     data, spec = data_of(loss), Spec(loss=loss, tol=TOL)
     path = path_of_margin(data, spec, length=20, reach=0.05)
     assert len(asked) == models_ahead.FAILURES  # nobody is asked again

@@ -22,12 +22,12 @@ from riata.matrices.dense import MOST_DEVIATIONS
 from riata.objective import FirstOrder, Problem
 from riata.penalties import ElasticNet
 from riata.solvers.convex.columns.columns import Columns, one_by_one
-from riata.solvers.convex.compiled_paths.told import Passed, Told
+from riata.solvers.convex.compiled_paths.path_models import Passed, Proposal
 from riata.solvers.convex.quadratics.curvature import Point
 from riata.solvers.convex.working_set import MIN_JOINING, NO_EFFECT, STEP_PRECISION
 
 FEW_ENTRIES = 1 << 24  # of dense columns: of more a copy costs much, and passes are on all cores
-PASSES = 30.0  # over the entries, between two that confirm what was told
+PASSES = 30.0  # over the entries, between two that confirm what was proposed
 BETWEEN, OF_QUADRATIC = 1.0, 0.1  # of that work, until a gap is halved: where more is needed, columns are correlated
 LEAST_WORK = 4e6  # entries: what goes with a pass costs little beside that
 MOST_OF_ONE = 1e9  # a second or two, in which nobody hears Ctrl-C, and no progress is seen
@@ -84,10 +84,10 @@ class ColumnPath:
             deviation, columns.stored, v, far, slopes, at_reference, active, room, history, among, quadratic
         )
 
-    def told(
+    def proposed(
         self, problem: Problem, alphas: np.ndarray, way: list[Passed], at: FirstOrder, tol: float, unit: float
-    ) -> Told | None:
-        """As `Teller` says."""
+    ) -> Proposal | None:
+        """As `Proposer` says."""
         if not alphas[-1] > 0.0:
             return None
         n = FIRST + len(alphas)
@@ -99,7 +99,7 @@ class ColumnPath:
         between = in_all * (OF_QUADRATIC if problem.loss.quadratic else BETWEEN)
         limits = Limits(tol * unit, _no_effect(tol), between, np.inf, in_all, problem.data.n_features)
         end = self._follow(problem, models, limits)
-        return None if end == FIRST else Told(*(found[FIRST:end] for found in models[1:]))
+        return None if end == FIRST else Proposal(*(found[FIRST:end] for found in models[1:]))
 
     def one(self, problem: Problem, start: Point, tol: float, unit: float, between: float) -> Point:
         """The model of the problem's own penalty from a start; or a point on the way, where halving the gap would take

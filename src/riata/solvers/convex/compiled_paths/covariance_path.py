@@ -5,7 +5,7 @@ from those at another point, and one compiled loop goes along the alphas (`kerne
 updates of glmnet do (Friedman, Hastie & Tibshirani, 2010). Where columns are so correlated that its sweeps do not
 suffice, Newton steps on the same products find the model (`quadratic`).
 
-After some work a pass confirms the last model, from which the next ones are told: rounding does not add up.
+After some work a pass confirms the last model, from which the next ones are found: rounding does not add up.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from riata.objective import FirstOrder, Problem, Start, at_best_intercept
 from riata.penalties import ElasticNet
 from riata.solvers.convex.columns.columns import FASTER, SPARSE
 from riata.solvers.convex.compiled_paths.covariances import Covariances
-from riata.solvers.convex.compiled_paths.told import Passed, Told
+from riata.solvers.convex.compiled_paths.path_models import Passed, Proposal
 from riata.solvers.convex.quadratics.curvature import Point
 from riata.solvers.convex.quadratics.kept_factor import KeptFactor
 from riata.solvers.convex.quadratics.quadratic import EASY_ROUNDS, SWEEPS, minimise_quadratic
@@ -71,10 +71,10 @@ class CovariancePath:
         self._n_alphas = 0  # of the path
         self._rounds = ROUNDS  # at one alpha
 
-    def told(
+    def proposed(
         self, problem: Problem, alphas: np.ndarray, way: list[Passed], at: FirstOrder, tol: float, unit: float
-    ) -> Told | None:
-        """As `Teller` says."""
+    ) -> Proposal | None:
+        """As `Proposer` says."""
         _, w, b = way[-1]
         shares = alphas / alphas[0] if alphas[0] > 0.0 else np.ones(len(alphas))
         self._n_alphas = max(self._n_alphas, len(alphas))
@@ -87,7 +87,7 @@ class CovariancePath:
         if n == 0:
             return None
         coefs, intercepts = self._widened(problem, run.models.v[:n], w, b, at)
-        return Told(coefs, intercepts, run.models.losses[:n], run.models.gaps[:n])
+        return Proposal(coefs, intercepts, run.models.losses[:n], run.models.gaps[:n])
 
     def one(self, problem: Problem, start: Start, tol: float, unit: float) -> Point | None:
         """The model of the problem's own penalty, or a point on the way to it, by the products of all columns; None

@@ -1,4 +1,4 @@
-"""What is told of the models of a path, before or after a pass confirms it."""
+"""The models of a path: as a compiled loop proposes them, and as a pass has confirmed them."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -44,8 +44,8 @@ class Passed(NamedTuple):
     b: Any
 
 
-class Told(NamedTuple):
-    """Models of some alphas, one in each row, and the loss and the gap that each is said to have."""
+class Proposal(NamedTuple):
+    """Models of some alphas, one in each row, with the loss and the gap that the loop finds for each."""
 
     coefs: np.ndarray
     intercepts: np.ndarray
@@ -53,12 +53,12 @@ class Told(NamedTuple):
     gaps: np.ndarray
 
 
-class Teller(Protocol):
+class Proposer(Protocol):
     """What makes models of many alphas without a pass over the rows as they are given."""
 
-    def told(
+    def proposed(
         self, problem: Problem, alphas: np.ndarray, way: list[Passed], at: FirstOrder, tol: float, unit: float
-    ) -> Told | None:
+    ) -> Proposal | None:
         """Models of the first of these alphas, as many as are worth a pass; None, if none was found.
 
         The problem is that of the first alpha, and strengths are proportional to alpha. The path has come by `way`, at
