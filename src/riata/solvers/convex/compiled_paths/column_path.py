@@ -6,17 +6,11 @@ It is for sparse columns, and for few entries: there what goes with each step, i
 import numpy as np
 
 from riata.data.in_memory import InMemory
-from riata.kernels.column_path import (
-    FIRST,
-    Limits,
-    Models,
-    OfColumns,
-    OfRows,
-    Terms,
-    follow_alphas_along_columns,
-)
+from riata.kernels.column_path import FIRST, Limits, Models, follow_alphas_along_columns
 from riata.kernels.coordinate import ColumnQuadratic
 from riata.kernels.losses import code_of
+from riata.kernels.path_columns import OfColumns
+from riata.kernels.path_rows import OfRows, Terms
 from riata.kernels.strengths import Strengths
 from riata.matrices.dense import MOST_DEVIATIONS
 from riata.objective import FirstOrder, Problem
@@ -37,7 +31,7 @@ ENTRY_BYTES, COLUMN_BYTES = 16, 8 * (16 + SWEEPS)  # of a copy of the columns, a
 
 
 def column_path(problem: Problem, memory: int | None) -> "ColumnPath | None":
-    """What can tell the models of a path; None where it cannot, or other ways are faster."""
+    """What can propose the models of a path; None where it cannot, or other ways are faster."""
     data = problem.data
     if not isinstance(data, InMemory) or (problem.loss.quadratic and not data.chunk.X.sparse):
         return None
