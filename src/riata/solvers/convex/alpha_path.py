@@ -233,7 +233,9 @@ def _model(problems: list[Problem], state: WorkingSetState, at: FirstOrder, memo
     known = state.curvature.features if problem.loss.quadratic and isinstance(state.curvature, Curvature) else None
     in_model = int(np.count_nonzero(state.w))
     also = partial(watched, problem, at, state.features, in_model, share=WATCHED)
-    columns = without_curvature(problem, state.features, True, False, memory, state.gathered, also, known)
+    columns = without_curvature(
+        problem, state.features, many_minima=True, memory=memory, at_hand=state.gathered, also=also, known=known
+    )
     state.gathered = columns if isinstance(columns, AnchoredColumns) else None
     if columns is not None:
         state.curvature = NOTHING if problem.loss.quadratic else state.curvature
