@@ -117,7 +117,7 @@ def array(values: Any, rng: np.random.Generator) -> np.ndarray:
         if what == 0:
             try:
                 return values.astype(DTYPES[rng.integers(len(DTYPES))])
-            except (TypeError, ValueError, RuntimeError):
+            except (TypeError, ValueError, RuntimeError, OverflowError):
                 return np.zeros(values.shape, DTYPES[rng.integers(len(DTYPES))])
         if what == 1:
             return values.reshape(-1)[: int(rng.integers(values.size + 1))]

@@ -515,6 +515,22 @@ def test_a_made_up_unit_of_slopes_is_refused(tmp_path, rng, unit):
         fit(data, replace(spec, resume=True))
 
 
+@pytest.mark.parametrize(("penalty", "unit"), [("mcp", None), (None, 1.0)])
+def test_a_made_up_way_to_measure_points_is_refused(tmp_path, rng, penalty, unit):
+    """A concave penalty has no dual bound, by which a gap could be measured."""
+    X = rng.normal(size=(40, 300))
+    data = InMemory(X, X[:, :6].sum(axis=1) + rng.normal(size=40))
+    spec = Spec(
+        alpha_ratio=0.01, loss="huber", penalty=penalty, max_passes=4, tol=1e-14, checkpoint=tmp_path, every=0.0
+    )
+    fit(data, spec)
+    checkpoints = checkpoints_of(data, spec)
+    good = checkpoints.load()
+    checkpoints.save(Saved(good.arrays, good.facts | {"slope_unit": unit}))
+    with pytest.raises(CheckpointError, match="damaged: its points were not measured as those of this problem are"):
+        fit(data, replace(spec, resume=True))
+
+
 def test_a_made_up_checkpoint_whose_review_is_long_past_ends(tmp_path, data):
     """It would wait for rows that never come."""
     spec = Spec(solver="online", loss="squared", max_passes=3, seed=0, tol=0.0, checkpoint=tmp_path, every=0.0)

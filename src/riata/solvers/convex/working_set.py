@@ -17,7 +17,7 @@ from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
-from riata.objective import FirstOrder, Problem, at_best_intercept, first_order_part, pulls, summarise
+from riata.objective import FirstOrder, Problem, at_best_intercept, first_order_part, has_dual_bound, pulls, summarise
 from riata.penalties import GroupLasso
 from riata.solvers.convex.columns.all_columns import NO_PAST, AllColumns, Past
 from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
@@ -127,6 +127,8 @@ class WorkingSetState:
                             "tries": int, "lost": bool, "anchored.spent": float, "anchored.ratio": float,
                             "columns.worked": float, "columns.for_conjugate": float})  # fmt: skip
         check_positive(facts, "slope_unit")
+        if (facts["slope_unit"] is None) != has_dual_bound(problem):
+            raise ValueError("its points were not measured as those of this problem are")
         if not 0.0 <= facts["damping"] < np.inf:
             raise ValueError("the damping is not a number of 0 or more")
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
