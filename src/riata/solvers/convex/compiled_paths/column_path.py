@@ -57,7 +57,7 @@ def along_columns(problem: Problem, memory: int | None, most_entries: float) -> 
 
 
 class ColumnPath:
-    """Tells models by Newton steps along columns, of which there is a copy, and room for what goes with them."""
+    """Proposes models by Newton steps along columns, of which there is a copy, and room for what goes with them."""
 
     def __init__(self, problem: Problem, columns: Columns) -> None:
         self._columns, self.n_entries = columns, float(columns.stored.sum())

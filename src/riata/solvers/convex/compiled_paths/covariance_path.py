@@ -39,7 +39,7 @@ FEW_COLUMNS, MOST = 256, 0.5  # whose products with one another are made at once
 
 
 def covariance_path(problem: Problem, memory: int | None) -> "CovariancePath | None":
-    """What can tell the models of a path; None where products cannot, or would be less exact than passes are."""
+    """What can propose the models of a path; None where products cannot, or would be less exact than passes are."""
     data, loss = problem.data, problem.loss
     if not (loss.quadratic and loss.n_outputs == 1 and isinstance(problem.penalty, ElasticNet)):
         return None
@@ -64,7 +64,7 @@ def few_and_pulled(slopes: np.ndarray, thresholds: np.ndarray) -> bool:
 
 
 class CovariancePath:
-    """Tells models by products of columns."""
+    """Proposes models by products of columns."""
 
     def __init__(self, covariances: Covariances) -> None:
         self._covariances, self._factor = covariances, KeptFactor()

@@ -20,7 +20,7 @@ CONFIRMED = 0.1  # of the gap that is asked for: by how much the loss may differ
 
 
 class ModelsAhead:
-    """Asks who can tell models of a path, as long as that is right."""
+    """Asks a proposer for models of a path, as long as its proposals are confirmed."""
 
     def __init__(self, proposer: Proposer) -> None:
         self._proposer, self._failures = proposer, 0
