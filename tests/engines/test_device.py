@@ -21,7 +21,7 @@ from riata.engines.cuda.transfers import Host, place_named
 from riata.errors import CheckpointError, DataError, OptionError
 from riata.losses import LOSSES, Ordinal
 from riata.matrices.cuda import cupy, floats_of
-from riata.model.scores import scores
+from riata.model.quality import quality
 from riata.objective import first_order_part
 from riata.training.fitting import fit
 from riata.training.offsets import with_offsets
@@ -164,7 +164,7 @@ def test_classes_there_are_divided_into_folds_and_scored(both):
     known, ours = train(data, spec), train(on_device(data, place), spec)
     np.testing.assert_allclose(ours.coef, known.coef, atol=1e-4)
     model = ours.to_model()
-    assert scores(model, on_device(data, place)) == pytest.approx(scores(model, data))
+    assert quality(model, on_device(data, place)).scores == pytest.approx(quality(model, data).scores)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])

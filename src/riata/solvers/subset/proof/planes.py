@@ -26,10 +26,9 @@ from riata.objective import FirstOrder, Problem
 ROUNDING = 1e-12  # of the numbers that a bound is made of: by how much it is lowered
 SLOPE_ROUNDING = 1e-13  # of the largest that a slope may be
 LEAST_RIDGE = 1e-12  # of columns of unit deviation: a smaller one is rounding, as where all features are taken
-USEFUL = (
-    1.0  # of the objective: the gap of the plane at a fit, with the ridge that is named where there is none. At its
-)
-# best the plane has a gap of about a tenth of that
+# Of the objective: the gap of the plane at a fit, with the ridge that is named where there is none. At its best the
+# plane has a gap of about a tenth of that.
+USEFUL = 1.0
 
 
 class Plane(NamedTuple):
