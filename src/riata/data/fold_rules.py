@@ -92,8 +92,7 @@ def grouped(
 
 def hash_fold(groups: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
     """The fold of a group by its value alone, which is the same in all data."""
-    folds: np.ndarray = (hashed(groups, seed) % np.uint64(n_folds)).astype(np.int64)
-    return folds
+    return (hashed(groups, seed) % np.uint64(n_folds)).astype(np.int64)
 
 
 def _counted(numbers: RowNumbers) -> tuple[np.ndarray, np.ndarray] | None:
@@ -203,8 +202,7 @@ SIGN = np.uint64(1 << 63)
 def _as_ordered_bits(values: np.ndarray) -> np.ndarray:
     """Whole numbers in the same order as these."""
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
-    ordered: np.ndarray = np.where(bits & SIGN, ~bits, bits ^ SIGN)
-    return ordered
+    return np.where(bits & SIGN, ~bits, bits ^ SIGN)
 
 
 def numbered(mark: Mark) -> Folds:

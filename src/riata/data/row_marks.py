@@ -206,8 +206,7 @@ def hashes_of(column: pa.Array) -> np.ndarray:
         return _hashes_of_floats(values_of(column).astype(np.float64))
     coded = as_strings(column).dictionary_encode()
     hashes = np.array([_hash_of_text(level) for level in coded.dictionary.to_pylist()], dtype=np.uint64)
-    found: np.ndarray = hashes[values_of(coded.indices)]
-    return found
+    return hashes[values_of(coded.indices)]
 
 
 def _hashes_of_floats(values: np.ndarray) -> np.ndarray:

@@ -24,8 +24,7 @@ class SparseReference(CsrMatrix):
         return self.dense(self.columns(numbers))
 
     def columns(self, numbers: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
-        columns: np.ndarray = self.array[rows][:, numbers].toarray().astype(np.float64)
-        return columns
+        return self.array[rows][:, numbers].toarray().astype(np.float64)
 
     def dense(self, array: np.ndarray) -> Any:
         return ArrayMatrix(array)

@@ -88,8 +88,7 @@ class Recoding:
         return replace(path, coefs=coefs, copies=None)
 
     def _of_features(self, coef: np.ndarray, n_outputs: int) -> np.ndarray:
-        of_features: np.ndarray = (self.A @ by_margin(coef, n_outputs).T).ravel()
-        return of_features
+        return (self.A @ by_margin(coef, n_outputs).T).ravel()
 
 
 def numbered_or_recoded(spec: Spec, data: Dataset) -> tuple[Spec, Recoding | None]:

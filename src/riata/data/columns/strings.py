@@ -32,8 +32,7 @@ def buffers_as_they_are(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 def hashes_of(strings: pa.Array, prefix: str = "") -> np.ndarray:
     """A 64-bit hash per string, of the prefix and the string."""
-    hashes: np.ndarray = hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *buffers(strings))
-    return hashes
+    return hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *buffers(strings))
 
 
 def hash_of(string: str) -> int:
@@ -216,9 +215,7 @@ class NamedBuckets(Mapping[str, str]):
         if not len(self.buckets):
             return [None] * len(buckets)
         places = np.minimum(self.buckets.searchsorted(buckets), len(self.buckets) - 1)
-        names: list[str | None]
-        names = self.names.take(arrow_of(places, null=self.buckets[places] != buckets)).to_pylist()
-        return names
+        return self.names.take(arrow_of(places, null=self.buckets[places] != buckets)).to_pylist()
 
     def __iter__(self) -> Iterator[str]:
         return (str(bucket) for bucket in self.buckets)

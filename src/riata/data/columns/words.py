@@ -64,8 +64,7 @@ class WordRules:
     def own_hashes(self, names: Sequence[str]) -> np.ndarray:
         """The hash of each word or run: of all that its text has, the last is the longest."""
         found = self.words(string_array(list(names), pa.string()))
-        hashes: np.ndarray = found.hashes[found.indptr[1:] - 1]
-        return hashes
+        return found.hashes[found.indptr[1:] - 1]
 
     @cached_property
     def _passed_over(self) -> frozenset[bytes]:

@@ -41,8 +41,7 @@ class Brought:
         self.counts: list[int] = result_of(client, submit(client, _counts, part))
 
     def rows(self, i: int, span: slice) -> Chunk:
-        chunk: Chunk = result_of(self._client, submit(self._client, _rows, self._part, i, span))
-        return chunk
+        return result_of(self._client, submit(self._client, _rows, self._part, i, span))
 
     def release(self, i: int) -> None:
         pass

@@ -74,8 +74,7 @@ class Scored:
 
     @property
     def means(self) -> np.ndarray:
-        means: np.ndarray = np.average(self.by_fold, axis=0, weights=self.weights)
-        return means
+        return np.average(self.by_fold, axis=0, weights=self.weights)
 
     @property
     def least(self) -> float:

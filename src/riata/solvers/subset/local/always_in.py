@@ -46,10 +46,8 @@ class AlwaysIn:
 
     def times(self, w: np.ndarray) -> np.ndarray:
         """What is taken off H w, for coefficients of all features or columns of them."""
-        taken: np.ndarray = self.explained.T @ (self.explained @ w)
-        return taken
+        return self.explained.T @ (self.explained @ w)
 
     def moved(self, others: np.ndarray) -> np.ndarray:
         """Their best steps where others move so far: for columns of such moves, a row each."""
-        steps: np.ndarray = self.step - (self.root @ (self.explained @ others)).T
-        return steps
+        return self.step - (self.root @ (self.explained @ others)).T

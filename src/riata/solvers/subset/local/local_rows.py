@@ -52,8 +52,7 @@ class LocalRows:
 
     def products(self, chunk: Chunk, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
         """Products of columns `left` with columns `right` (None: all), weighted by D."""
-        found: np.ndarray = chunk.X.column_products(self._curvature(chunk), self.shift, left, right)
-        return found
+        return chunk.X.column_products(self._curvature(chunk), self.shift, left, right)
 
     def along(self, chunk: Chunk, w: np.ndarray) -> Array:
         """D times what coefficients, or columns of them, add to margins."""

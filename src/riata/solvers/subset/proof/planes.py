@@ -95,8 +95,7 @@ class Costs(NamedTuple):
         if plane.has_shares and np.all(np.isinf(self.limit)):  # within limits reliefs fall more slowly
             share = np.minimum(0.5 * plane.level / np.maximum(sums, 1e-300), 1.0)
             bounds = share * (plane.level - share * sums)
-        least: np.ndarray = np.maximum(bounds - ROUNDING * (plane.level + np.minimum(sums, plane.level)), 0.0)
-        return least
+        return np.maximum(bounds - ROUNDING * (plane.level + np.minimum(sums, plane.level)), 0.0)
 
 
 def tangent(problem: Problem, at: FirstOrder) -> Plane:
