@@ -65,8 +65,8 @@ def test_the_tour_names_files_that_there_are():
 
 @pytest.mark.parametrize(
     "package",
-    ("data", "data/columns", "data/opening", "engines/dask", "model", "outcome", "solvers", "solvers/convex",
-     "solvers/subset", "training"),
+    ["data", "data/columns", "data/opening", "engines/dask", "model", "outcome", "solvers", "solvers/convex",
+     "solvers/subset", "training"],
 )  # fmt: skip
 def test_the_map_of_a_package_names_modules_that_there_are(package):
     place = Path(riata.__file__).parent / package
