@@ -179,7 +179,7 @@ def order_statistics(numbers: RowNumbers, ranks: list[int]) -> list[float]:
 
 
 def _order_statistic(numbers: RowNumbers, rank: int) -> float:
-    """By counting 16 bits at a time, the first ones first, among the numbers that begin with those found so far."""
+    """The number at a rank, by 16 bits at a time: the next ones are counted of numbers that begin with those found."""
     found = 0
     for shift in (48, 32, 16, 0):
         counts = np.zeros(1 << 16, dtype=np.int64)

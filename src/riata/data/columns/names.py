@@ -151,6 +151,6 @@ def names_in(of_buckets: Mapping[str, str], buckets: np.ndarray) -> Sequence[str
 
 
 def named_alone(of_buckets: Mapping[str, str], buckets: np.ndarray) -> dict[str, str]:
-    """Those of these buckets that have a name, by their numbers."""
+    """The names of these buckets by their numbers, without buckets that have no name."""
     names = zip(buckets.tolist(), names_in(of_buckets, buckets), strict=True)
     return {str(bucket): name for bucket, name in names if name is not None}

@@ -72,9 +72,7 @@ class WordRules:
 
     def name(self, spelled: bytes) -> str:
         """A word or run as it is counted: in lower case, without stop words, with one space between words."""
-        words = (
-            spelled.lower().translate(SEPARATED).split()
-        )  # of bytes, lower() changes ASCII alone, as the kernel does
+        words = spelled.lower().translate(SEPARATED).split()  # lower() changes ASCII alone in bytes, as kernels do
         return b" ".join(word for word in words if word not in self._passed_over).decode(errors="replace")
 
 

@@ -72,7 +72,7 @@ class OnWorkers(Remote):
         return other
 
     def grouped(self, groups: Sequence[slice]) -> "OnWorkers":
-        """The same rows, of which long runs have these parts together, as they most likely lie on one worker."""
+        """These rows, whose long runs (`sum_long_runs`) take parts together that most likely lie on one worker."""
         self._groups = list(groups)
         return self
 

@@ -50,9 +50,9 @@ def close_features(model: LocalQuadratic, support: np.ndarray, outlook: Outlook)
 
 
 def kept_apart(problem: Problem, w: np.ndarray, b: float, close: np.ndarray | None) -> list[Apart]:
-    """Those of the close features that would have lowered the objective, the best first: two passes if there are any.
+    """The features among the `close` ones that would have lowered the objective, the best first: two passes.
 
-    None: which are close is found by two passes more.
+    Where `close` is None, two more passes find out which features are close.
     """
     support = np.setdiff1d(np.flatnonzero(w), problem.always_in)
     if close is None:
@@ -124,7 +124,7 @@ class _Differences:
         return share
 
     def worth_telling(self) -> Iterator[Apart]:
-        """Those that gain enough."""
+        """The features whose gain is worth telling."""
         enough = WORTH * gap_unit(self._problem)
         for j, (feature, _) in enumerate(self._close):
             if self._square[j] <= ROUNDING**2 * self._numbers[j] or self.spread[j] == 0.0:

@@ -73,7 +73,7 @@ def without_numbers(found: Trained) -> Trained:
 
 
 def rows_of(data: Dataset, found: Trained, features: np.ndarray) -> Dataset:
-    """The same rows with these features alone."""
+    """The rows that the online pass has seen, with these features alone."""
     if data.single_pass:
         assert found.encoding is not None
         rows = _again(data, SomeFeatures.of(found.encoding, features), one_pass=False)  # an exact fit has many passes
@@ -85,7 +85,7 @@ def rows_of(data: Dataset, found: Trained, features: np.ndarray) -> Dataset:
 
 
 def all_rows(data: Dataset, found: Trained) -> Dataset:
-    """The same rows with all features, once more."""
+    """The rows that the online pass has seen, with all features, once more."""
     if not data.single_pass:
         return data
     assert found.encoding is not None
@@ -169,7 +169,7 @@ class Unit(NamedTuple):
 
 
 def unit_of(some: Dataset, second: Trained, spec: Spec) -> Unit | None:
-    """That of the fit of the candidates; None where it has no one alpha."""
+    """The unit of the gap of the candidates' fit; None where that has no alpha, or several."""
     alpha = None if second.course is None else second.course.alphas[0]
     if alpha is None:
         return None

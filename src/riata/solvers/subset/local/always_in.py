@@ -34,7 +34,7 @@ class AlwaysIn:
         return len(self.columns)
 
     def in_units(self, own: np.ndarray, others: np.ndarray) -> "AlwaysIn":
-        """These features, with coefficients divided by `own` and rows of H by `others` (infinity: it is 0)."""
+        """In other units: coefficients divided by `own`, and rows of H by `others` (infinity makes a row 0)."""
         of_data = own[self.columns]
         return AlwaysIn(self.columns, self.explained / others, self.root / of_data[:, None], self.step / of_data)
 

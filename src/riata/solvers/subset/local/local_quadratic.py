@@ -176,7 +176,7 @@ class LocalQuadratic:
 
     @property
     def diagonal(self) -> np.ndarray:
-        """That of H: 0 for features that do not vary, and 1 for all others."""
+        """The diagonal of H: 0 for features that do not vary, and 1 for all others."""
         return self.hessian.diagonal
 
     @property
