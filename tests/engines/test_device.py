@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 
 from chunked import Chunked
+from host_place import Host
 from problems import SMOOTH, targets
 from riata import SparseClassifier, SparseRegressor
 from riata.arrays import to_host
@@ -17,7 +18,7 @@ from riata.data.chunk import joined
 from riata.data.in_memory import InMemory
 from riata.data.sample import sample_rows
 from riata.engines.cuda.on_device import OnDevice, Streamed, on_device
-from riata.engines.cuda.transfers import Host, place_named
+from riata.engines.cuda.transfers import place_named
 from riata.errors import CheckpointError, DataError, OptionError
 from riata.losses import LOSSES, Ordinal
 from riata.matrices.cuda import cupy, floats_of
