@@ -445,8 +445,7 @@ class Model:
         z = self.margins(X, feature_names, offset=offset, exposure=exposure)
         if self.classes is None:
             return finite_means(self.link_function.mean, z)
-        labels: np.ndarray = np.asarray(self.classes)[self.decide(z)]
-        return labels
+        return np.asarray(self.classes)[self.decide(z)]
 
     def survival(
         self, X: Any, times: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, strata: Any = None

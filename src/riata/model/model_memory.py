@@ -8,9 +8,7 @@ from riata.data.budget import in_words, parse_memory
 from riata.data.columns.kept_names import KeptNames
 from riata.errors import OptionError
 
-COPIES = (
-    5  # of the names: the model's own, those of columns as they were saved and as they are read, and others for now
-)
+COPIES = 5  # of the names: the model's own, those of columns as saved and as read, and others for a while
 LEAST_SHARE = 4  # of the memory is for rows, in any case
 
 

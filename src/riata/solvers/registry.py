@@ -66,8 +66,7 @@ def by_steps(
     make = at(f"{module}:{method}")
 
     def method_of(penalty: Any) -> Method:
-        made: Method = make(*(getattr(penalty, name) for name in strengths))
-        return made
+        return make(*(getattr(penalty, name) for name in strengths))
 
     solver = at(f"{module}:{module.rpartition('.')[2]}")
     return Solver(

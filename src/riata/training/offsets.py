@@ -20,11 +20,21 @@ def with_offsets(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
     if data.facts.offset is None or data.is_summary:  # statistics are of what the offsets left over
         return data, spec
     loss = spec.loss_function
-    seen = data.map(offset_rule(loss))
-    seen.facts = seen.facts.but(offset=None)
+    spec = replace(spec, loss=loss_with_offset(loss))
     if not loss.relative:
-        seen = seen.sharing_moments(lambda of_target: data.target_moments if of_target else data.moments)
-    return seen, replace(spec, loss=loss_with_offset(loss))
+        return with_offsets_beside(data), spec
+    seen = data.map(_taken_off)
+    seen.facts = seen.facts.but(offset=None)
+    return seen, spec
+
+
+def with_offsets_beside(data: Dataset) -> Dataset:
+    """The rows with their offsets beside their targets; as they are, where there are none."""
+    if data.facts.offset is None:
+        return data
+    seen = data.map(_beside)
+    seen.facts = seen.facts.but(offset=None)
+    return seen.sharing_moments(lambda of_target: data.target_moments if of_target else data.moments)
 
 
 def loss_with_offset(loss: Loss) -> Loss:

@@ -28,8 +28,7 @@ def sums_of_rows(data: Dataset) -> list[float] | None:
 
 
 def _deviation(squares: Any, weight: float) -> np.ndarray:
-    found: np.ndarray = np.sqrt(np.maximum(np.asarray(squares, dtype=float), 0.0) / weight)
-    return found
+    return np.sqrt(np.maximum(np.asarray(squares, dtype=float), 0.0) / weight)
 
 
 def _share(part: Any, rest: Any) -> float:

@@ -69,9 +69,9 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         return bool(value == encoding.weight)
     if name in ("offset", "exposure"):
         return encoding.offset == Offset(str(value), name == "exposure")
-    return name not in ROLES and _OF_COLUMNS[name](
-        value, encoding
-    )  # columns with a role are not among the encoded ones
+    if name in ROLES:  # such columns are not among the encoded ones
+        return False
+    return _OF_COLUMNS[name](value, encoding)
 
 
 def _task_of(target: Target | None) -> str:

@@ -74,8 +74,7 @@ class Scored:
 
     @property
     def means(self) -> np.ndarray:
-        means: np.ndarray = np.average(self.by_fold, axis=0, weights=self.weights)
-        return means
+        return np.average(self.by_fold, axis=0, weights=self.weights)
 
     @property
     def least(self) -> float:
@@ -171,7 +170,7 @@ class RidgeSearch:
         return best if best is plain or best.clearly_better_than(plain) else plain
 
     def _grown(self, scored: Scored, k_max: int) -> Scored:
-        """These scores with those of larger models behind them."""
+        """The scores, with those of models of more features, up to `k_max`, behind them."""
         more = [size for size in sizes_to(k_max) if size > scored.sizes[-1]]
         end = self._with_ridge(scored.choosing, scored.fitting, more)
         by_fold = np.hstack([scored.by_fold, end.by_fold[:, 1:]])

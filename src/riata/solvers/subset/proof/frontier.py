@@ -73,7 +73,7 @@ class Frontier:
 
     @property
     def least_bound(self) -> float:
-        """That of all nodes; infinite where there are none."""
+        """The least bound of all nodes; infinite where there are none."""
         return self._heap[0][0] if self._heap else np.inf
 
     def push(self, bound: float, node: OpenNode) -> None:

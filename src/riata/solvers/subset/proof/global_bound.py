@@ -262,8 +262,7 @@ def relaxed_point(
 
 def _variances(problem: Problem) -> np.ndarray:
     """The variances of all columns."""
-    squares: np.ndarray = problem.data.moments.squares / problem.data.moments.weight
-    return squares
+    return problem.data.moments.squares / problem.data.moments.weight
 
 
 def _with_rare_columns(G: np.ndarray, unit2: np.ndarray, some: np.ndarray, every: np.ndarray) -> np.ndarray:
