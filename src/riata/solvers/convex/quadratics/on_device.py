@@ -111,13 +111,14 @@ class _There(NamedTuple):
         straight = v + SHARES[:, None] * step
         ends = np.clip(straight, lower, upper)
         ends[(ends * v < 0.0) & (l1 > 0.0)] = 0.0
-        if np.array_equal(ends[0], straight[0]):  # as a rule, in the end
-            return straight[0]
+        best: np.ndarray = ends[0]
+        if np.array_equal(best, straight[0]):  # as a rule, in the end
+            return best
         moves = ends - v
         rises = self.times(np.ascontiguousarray(moves.T)).T
         change = np.sum(moves * (now + 0.5 * rises), axis=1) + (np.abs(ends) - np.abs(v)) @ l1
-        lowest = int(np.argmin(change))
-        return ends[lowest] if change[lowest] < 0.0 else v
+        best = ends[np.argmin(change)]
+        return best if change.min() < 0.0 else v
 
     def _solve(self, S: np.ndarray, right: np.ndarray) -> np.ndarray:
         """H_SS^-1 right, with as small a ridge as makes H_SS regular."""
