@@ -16,7 +16,8 @@ from riata.training.spec import Spec
 
 
 def with_offsets(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
-    """The rows and what is asked for, where a loss sees the offsets; as they are, where there are none."""
+    """The rows with their offsets where losses look for them, and the spec with a loss that does; both as they are
+    where rows have no offsets."""
     if data.facts.offset is None or data.is_summary:  # statistics are of what the offsets left over
         return data, spec
     loss = spec.loss_function

@@ -44,7 +44,7 @@ def check_as_encoded(source: Any, encoding: Encoding | None, options: dict[str, 
             )
 
 
-def check_width(rows: Dataset, n_features: int | None) -> Dataset:
+def check_n_features(rows: Dataset, n_features: int | None) -> Dataset:
     """The rows, unless they have another number of features than was said."""
     if n_features not in (None, rows.n_features):
         raise DataError(f"there are {rows.n_features} features, and n_features says {n_features}: leave it out")

@@ -13,7 +13,6 @@ Where a loss has several margins a row, one ridge chooses features and fits them
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -181,9 +180,9 @@ class RidgeSearch:
 
     def _scored(self, choosing: float, fitting: float, sizes: list[int], score: Callable[[_Fold], HeldOut]) -> Scored:
         """The scores of all folds, side by side where their rows are in memory."""
-        tasks, parts = [partial(score, fold) for fold in self._folds], []
+        parts = []
         with one_blas_thread(), ThreadPoolExecutor(self._threads) as pool:
-            for part in pool.map(_call, tasks) if self._threads > 1 else map(_call, tasks):
+            for part in pool.map(score, self._folds) if self._threads > 1 else map(score, self._folds):
                 parts.append(part)
                 self._n_made += len(sizes)
                 usual = (1 + sum(len(some) for _, some in self._ridges)) * len(self._folds) * len(sizes)
@@ -194,10 +193,6 @@ class RidgeSearch:
 
 def _best(some: Sequence[Scored]) -> Scored:
     return min(some, key=lambda scored: scored.least)
-
-
-def _call(task: Callable[[], HeldOut]) -> HeldOut:
-    return task()
 
 
 def ridge_unit(data: Dataset, spec: Spec) -> float:

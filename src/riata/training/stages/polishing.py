@@ -68,7 +68,7 @@ def leads_of(found: Trained) -> Leads:
 
 
 def without_numbers(found: Trained) -> Trained:
-    """All but the numbers of every feature, of which none is needed once the candidates are known."""
+    """What an online pass found, but for its numbers for every feature, which candidates make useless."""
     return replace(found, coef=np.broadcast_to(0.0, found.coef.shape), scale=None, leads=None)
 
 

@@ -101,7 +101,7 @@ class State:
 
 
 class Budget(NamedTuple):
-    """When to give up."""
+    """What a search may take, and the gap that is small enough."""
 
     gap: float  # that is small enough
     deadline: Deadline

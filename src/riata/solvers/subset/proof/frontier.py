@@ -48,7 +48,7 @@ class Frontier:
 
     @classmethod
     def restored(cls, saved: SavedFrontier) -> "Frontier":
-        """One of these nodes."""
+        """The frontier that was saved."""
         frontier, ends = cls(), np.cumsum(saved.counts)[:-1]
         places, weights = np.split(saved.places, ends), np.split(saved.weights, ends)
         for i, bound in enumerate(saved.bounds.tolist()):

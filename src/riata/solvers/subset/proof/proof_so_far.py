@@ -14,7 +14,7 @@ from riata.solvers.subset.proof.saved_search import SavedSearch
 
 
 class Certificate(NamedTuple):
-    """How far it has come."""
+    """How far a proof has come."""
 
     fit: Fitted  # the best model known
     bound: GlobalBound
