@@ -87,8 +87,7 @@ def test_without_it_a_sentence_says_where_one_is(kind, one_pass, tmp_path):
     where = {"csv": "line 202: the weight", "vw": "line 151: .* infinite"}.get(
         kind, "row (151|201): .*(infinite|weight)"
     )
+    roles = {} if kind == "vw" else {"target": "y", "weight": "w"}
+    spec = riata.Spec(solver="online")
     with pytest.raises(DataError, match=rf"rows\.{kind}, {where}"):
-        data = riata.open(
-            str(path), *(() if kind == "vw" else ("y",)), weight=None if kind == "vw" else "w", one_pass=one_pass
-        )
-        riata.train(data, riata.Spec(solver="online"))
+        riata.train(riata.open(str(path), one_pass=one_pass, **roles), spec)
