@@ -47,8 +47,7 @@ class Factor(NamedTuple):
         """R'^-1 times a vector, or columns."""
         if not len(self.columns):
             return right
-        solved: np.ndarray = linalg.solve_triangular(self.R, right, trans="T", check_finite=False)
-        return solved
+        return linalg.solve_triangular(self.R, right, trans="T", check_finite=False)
 
 
 NO_COLUMNS = Factor(np.empty(0, dtype=np.int64), np.zeros((0, 0)))
