@@ -64,7 +64,6 @@ def _in_runs(rng: np.random.Generator, n_runs: int, n_rows: int) -> Keep:
     chosen[rng.permutation(RUNS)[:n_runs]] = True
 
     def keep(positions: np.ndarray) -> np.ndarray:
-        kept: np.ndarray = chosen[positions * RUNS // n_rows]
-        return kept
+        return chosen[positions * RUNS // n_rows]
 
     return keep

@@ -26,10 +26,12 @@ MOST_NAMED = 3  # features that explain another
 def fit_margin(
     data: Dataset, spec: Spec, validation: Dataset | None, folds: Folds | None, warn: Warn, label: str = ""
 ) -> Fit:
-    """Fit one linear function, with a progress bar if asked for and a warning if it did not converge."""
-    data, of_loss = with_offsets(data, spec)
+    """Fit one linear function, with a progress bar if asked for and a warning if it did not converge.
+
+    Rows are changed on the way (`with_offsets`, `origin`, `recoding`), and what was found is changed back in the end.
+    """
     validation = None if validation is None else with_offsets(validation, spec)[0]
-    spec = of_loss
+    data, spec = with_offsets(data, spec)
     search, origin = search_of(spec), far_origin(data, spec)
     spec, recoding = numbered_or_recoded(spec, data)
     spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
@@ -40,20 +42,14 @@ def fit_margin(
     if recoding is not None:
         data, validation = recoding.of(data), validation and recoding.of(validation)
     spec = _of_all_at_most(spec, data, warn)
-    fitted: Fit
-    if search is not None:
-        with path_progress(spec.verbose, label) as progress:
-            search = replace(_within(search, spec, data, warn), folds=folds)
-            fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
-    elif spec.debias == "auto":
-        raise OptionError(
-            "debias='auto' is chosen by scores along a path: give alpha as 'auto', too, or debias a share"
-        )
-    elif validation is not None:
-        raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
-    else:
+    if search is None:
+        _check_nothing_is_chosen(spec, validation)
         with pass_progress(spec.verbose, label, spec) as progress:
             fitted = fit(data, spec, progress)
+    else:
+        search = replace(_within(search, spec, data, warn), folds=folds)
+        with path_progress(spec.verbose, label) as progress:
+            fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
     if recoding is None:
         before = data.passes
         _warn_of_features_kept_apart(fitted, data, warn)
@@ -66,6 +62,16 @@ def fit_margin(
         fitted = origin.moved_back(fitted)
     _warn_of_result(fitted, spec, warn)
     return fitted
+
+
+def _check_nothing_is_chosen(spec: Spec, validation: Dataset | None) -> None:
+    """Refuse what is for a choice among models, where there is one fit."""
+    if spec.debias == "auto":
+        raise OptionError(
+            "debias='auto' is chosen by scores along a path: give alpha as 'auto', too, or debias a share"
+        )
+    if validation is not None:
+        raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
 
 
 def _warn_of_result(fitted: Fit, spec: Spec, warn: Warn) -> None:

@@ -59,7 +59,7 @@ def fit_selected(
 
 
 def debiased(fitted: Fit, data: Dataset) -> Fit:
-    """The same features with coefficients nearer to those of least mean loss, or with these: a few passes."""
+    """The fit with coefficients moved towards those of least mean loss over the same features: a few passes."""
     result, spec = fitted.result, fitted.spec
     if not result.coef.any():
         return fitted

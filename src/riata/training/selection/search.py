@@ -18,8 +18,9 @@ from riata.data.gram import are_whole
 from riata.data.statistics import SummaryRows
 from riata.errors import OptionError
 from riata.outcome.choices import ScoredOn, Scores
+from riata.solvers.registry import AUTO
 from riata.solvers.subset.local.hessian import NOTHING
-from riata.training.checks import check_rows, check_spec
+from riata.training.checks import check_rows, check_spec, refuse
 from riata.training.paths.k_paths import fitted_k_path, k_path_of_margin, supports_under_ridge
 from riata.training.paths.model_path import ModelPath
 from riata.training.paths.path import MOST_ALPHAS, usual_reach
@@ -194,14 +195,9 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
         (spec.certifies,
          f"{search.by}='auto' is not certified: leave certify out, or give it the number k that was chosen"),
         (spec.checkpoint is not None, f"{search.by}='auto' has no checkpoints: leave checkpoint out, or give a number"),
-        (spec.solver not in ("auto", _SOLVER[search.by]),
-         f"a path along {search.by} is made by solver {_SOLVER[search.by]!r}, not by {spec.solver!r}"),
+        (spec.solver not in ("auto", AUTO[search.by]),
+         f"a path along {search.by} is made by solver {AUTO[search.by]!r}, not by {spec.solver!r}"),
     ]  # fmt: skip
-    for wrong, sentence in checks:
-        if wrong:
-            raise OptionError(sentence)
+    refuse(checks)
     if search.by == "k":
         check_spec(replace(spec, k=1), n_features)
-
-
-_SOLVER = {"alpha": "exact", "k": "best-k"}

@@ -26,7 +26,14 @@ def test_products_as_working_sets_change(layout, weighted):
     data = InMemory(X, rng.normal(size=N), weight)
     kept, rows, s = KeptColumns(data), data.chunk.X, data.chunk.weight
     digits = 1e-5 if layout == "float32" else 1e-10
-    steps = [([7, 3, 40], 0), ([7, 3, 40, 1, 2], 3), ([3, 1, 2, 9, 50], 3), ([3, 2, 7, 8], 2), ([3, 2, 7, 8], 3), ([5], 0)]
+    steps = [
+        ([7, 3, 40], 0),
+        ([7, 3, 40, 1, 2], 3),
+        ([3, 1, 2, 9, 50], 3),
+        ([3, 2, 7, 8], 2),
+        ([3, 2, 7, 8], 3),
+        ([5], 0),
+    ]
     for features, known in steps:
         features = np.array(features)
         found, expected = kept.products(features, known), rows.products(s, features[known:], features)

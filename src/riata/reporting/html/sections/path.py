@@ -31,8 +31,7 @@ class _Used(NamedTuple):
 
     @property
     def effects(self) -> np.ndarray:
-        effects: np.ndarray = self.coefs * self.scale
-        return effects
+        return self.coefs * self.scale
 
 
 def path_section(facts: Facts) -> Section | None:
