@@ -11,9 +11,9 @@ from riata.solvers.registry import SOLVERS
 from riata.solvers.subset.close_features import Apart, kept_apart
 from riata.training.fitting import Fit, fit, make_problem
 from riata.training.offsets import with_offsets
-from riata.training.origin import far_origin
+from riata.training.origin import Origin, far_origin
 from riata.training.progress import pass_progress, path_progress
-from riata.training.recoding import numbered_or_recoded
+from riata.training.recoding import Recoding, numbered_or_recoded
 from riata.training.selection.asked import Search, search_of
 from riata.training.selection.fits import debiased, fit_selected
 from riata.training.spec import Spec
@@ -28,19 +28,20 @@ def fit_margin(
 ) -> Fit:
     """Fit one linear function, with a progress bar if asked for and a warning if it did not converge.
 
-    Rows are changed on the way (`with_offsets`, `origin`, `recoding`), and what was found is changed back in the end.
+    Rows may be counted from a nearer origin, and have other features (`recoding`). The fit is then of these rows, and
+    in the end it becomes one of the rows as they are.
     """
     validation = None if validation is None else with_offsets(validation, spec)[0]
     data, spec = with_offsets(data, spec)
     search, origin = search_of(spec), far_origin(data, spec)
     spec, recoding = numbered_or_recoded(spec, data)
     spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
-    if origin is not None:
-        if origin.hardly_vary:
-            warn(DataWarning(_about_digits(data, origin.hardly_vary)))
-        data, validation = origin.moved(data), validation and origin.moved(validation)
-    if recoding is not None:
-        data, validation = recoding.of(data), validation and recoding.of(validation)
+    if origin is not None and origin.hardly_vary:
+        warn(DataWarning(_about_digits(data, origin.hardly_vary)))
+    both: tuple[Origin | Recoding | None, ...] = (origin, recoding)
+    changes = [change for change in both if change is not None]
+    for change in changes:
+        data, validation = change.of(data), validation and change.of(validation)
     spec = _of_all_at_most(spec, data, warn)
     if search is None:
         _check_nothing_is_chosen(spec, validation)
@@ -56,10 +57,8 @@ def fit_margin(
         fitted = replace(fitted, result=replace(fitted.result, passes=fitted.result.passes + data.passes - before))
     if spec.debias and search is None:  # a search has scored, and moved, all models of its path
         fitted = debiased(fitted, data)
-    if recoding is not None:
-        fitted = recoding.back(fitted)
-    if origin is not None:
-        fitted = origin.moved_back(fitted)
+    for change in reversed(changes):
+        fitted = change.back(fitted)
     _warn_of_result(fitted, spec, warn)
     return fitted
 

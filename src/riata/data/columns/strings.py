@@ -32,7 +32,9 @@ def buffers_as_they_are(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 def hashes_of(strings: pa.Array, prefix: str = "") -> np.ndarray:
     """A 64-bit hash per string, of the prefix and the string."""
-    return hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *buffers(strings))
+    plain = pa.types.is_string(strings.type) or pa.types.is_large_string(strings.type)
+    whole = buffers_as_they_are(filled(strings, "")) if plain else buffers(strings)
+    return hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *whole)
 
 
 def hash_of(string: str) -> int:

@@ -93,6 +93,8 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
     if asked.sample_negatives is not None and roles["target"] is not None:
         rows = SampledNegatives(rows, roles["target"], roles["weight"], as_share(asked.sample_negatives))
         roles["weight"] = rows.weight
+    if reading.skip_bad:
+        rows.leave_out_unlearnable(roles["weight"])
     if remote_opener is not None and rows.single_pass:
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
     ready = _ready(rows, roles, asked)

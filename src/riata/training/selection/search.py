@@ -35,6 +35,11 @@ from riata.training.spec import Spec
 from riata.training.stages.relaxing import every_share, shares_tried
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
+Progress = Callable[[int, int, str], None]  # is told how many paths are done, of how many, and the name of the next
+
+
+def nobody(done: int, of: int, following: str) -> None:
+    """Nobody is told."""
 
 
 def search_path(
@@ -42,9 +47,9 @@ def search_path(
     spec: Spec,
     search: Search,
     validation: Dataset | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress = nobody,
 ) -> tuple[ModelPath, Selection]:
-    """The path of all rows, and the choice of one of its models. Progress is told of paths done, of how many."""
+    """The path of all rows, and the choice of one of its models."""
     _check(search, spec, data.n_features, validation)
     check_rows(data, spec)
     if search.alpha_reach is None:
@@ -56,7 +61,7 @@ def search_path(
     if search.by == "alpha" and divided is not None and isinstance(folds, RowFolds) and folds.fit_in_memory:
         path, parts = folds.side_by_side()
         return cross_validated(every_share(path, data, spec), search.rule, spec.loss_function, parts, folds.used)
-    if progress is not None and divided is not None:
+    if divided is not None:
         progress(0, divided.n_folds + 1, "of all rows")
     path = folds.path()
     models = every_share(path, data, spec)
@@ -65,8 +70,7 @@ def search_path(
     if search.needs_folds:
         parts = []
         for fold in range(folds.used.count):
-            if progress is not None:
-                progress(fold + 1, folds.used.count + 1, f"fold {fold + 1} of {folds.used.count}")
+            progress(fold + 1, folds.used.count + 1, f"fold {fold + 1} of {folds.used.count}")
             parts.append(scores_of(folds, fold, path))
         return cross_validated(models, search.rule, spec.loss_function, parts, folds.used)
     return _without_folds(models, data, spec, search.rule, validation)
@@ -98,11 +102,7 @@ def _without_folds(
 
 
 def _with_ridge(
-    folds: RowFolds | ProductFolds,
-    spec: Spec,
-    search: Search,
-    validation: Dataset | None,
-    progress: Callable[[int, int, str], None] | None,
+    folds: RowFolds | ProductFolds, spec: Spec, search: Search, validation: Dataset | None, progress: Progress
 ) -> tuple[ModelPath, Selection]:
     """The path along k of the ridge of least score, and the choice of one of its models."""
     everything, n_rows = folds.everything, folds.n_rows
@@ -117,12 +117,10 @@ def _with_ridge(
     side_by_side = validation is None and isinstance(folds, RowFolds) and folds.fit_in_memory
     if side_by_side:
         rows = [partial(_as_it_is, one()) for one in rows]
-    if progress is not None:
-        progress(0, 2, "over folds and ridges")
+    progress(0, 2, "over folds and ridges")
     ridges = RidgeSearch(rows, spec, side_by_side)
     best = ridges.best(ridge_unit(everything, spec), k_max, k_most)
-    if progress is not None:
-        progress(1, 2, "of all rows")
+    progress(1, 2, "of all rows")
 
     def chosen(scored: Scored) -> tuple[ModelPath, Selection]:
         path = _path_under(everything, spec, scored, k_max)
