@@ -5,7 +5,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from riata.data.in_memory import InMemory
+from riata.losses import LOSSES
+from riata.objective import Problem, alpha_max, elastic_net, gap_unit
 from riata.solvers.convex.columns.kept_columns import MOST, KeptColumns, can_be_kept
+from riata.solvers.convex.exact import exact
+from riata.solvers.iterate import Options
 
 N, D = 700, 60
 LAYOUTS = {
@@ -64,3 +68,28 @@ def test_which_are_kept():
     assert not can_be_kept(wide, most + 1, None)
     assert not can_be_kept(wide, most, memory=8 * N)
     assert not can_be_kept(InMemory(np.zeros((3, D)), np.zeros(3)), 2, None)  # a small matrix: nothing is far apart
+
+
+def test_a_fit_that_goes_on_ends_with_the_same_bits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 1700))
+    for j in range(1, 1700):
+        X[:, j] += 3.0 * X[:, j - 1]
+        X[:, j] /= 3.2
+    y, weight = X[:, ::40].sum(axis=1) + 3.0 * rng.normal(size=400), rng.integers(1, 4, 400).astype(float)
+
+    def points(resume=None):
+        problem = Problem(InMemory(X, y, weight), LOSSES["squared"], elastic_net(alpha))
+        unit = gap_unit(problem)
+        for point in exact(problem, Options(100, tol=1e-9, resume=resume)):
+            yield point, point.save and point.save()
+            if point.gap <= 1e-9 * unit:
+                break
+
+    alpha = alpha_max(Problem(InMemory(X, y, weight), LOSSES["squared"], elastic_net(1.0))) / 30
+    whole = list(points())
+    assert len(whole) > 4
+    for _, saved in whole[2:-1:2]:
+        last = list(points(saved))[-1][0]
+        assert last.steps == whole[-1][0].steps
+        assert_array_equal(last.coef, whole[-1][0].coef)
