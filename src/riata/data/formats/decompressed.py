@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 
-class Decompressed(pa.CompressedInputStream):
+class Decompressed(pa.CompressedInputStream):  # type: ignore[misc]
     """Arrow's `read` never gives back the memory for bytes that it then cannot decompress; `read_buffer` does.
 
     A process that is given damaged files for days would grow by that.
