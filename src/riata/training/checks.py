@@ -205,7 +205,7 @@ def _check_numbers(spec: Spec) -> None:
         raise OptionError(f"the seed must be a whole number of zero or more, not {spec.seed!r}")
     for name in YES_OR_NO:
         if not isinstance(value := getattr(spec, name), bool | np.bool_ | int) or value not in (0, 1):
-            raise OptionError(f"{name} must be True or False, not {value!r}")
+            raise OptionError(f"{name} must be true or false, not {value!r}")
 
 
 def _share_or_auto(value: Any) -> bool:
