@@ -46,7 +46,9 @@ def main():
     bandwidth = table.bandwidths()
     dense(table, options.rows, options.features, bandwidth)
     cp.get_default_memory_pool().free_all_blocks()
-    correlated(table, options.rows // 2, 4 * options.features // 5)
+    correlated(table, options.rows // 2, 4 * options.features // 5, 200, 3.0, ((0.1, 0.01, 0.001), (0.01,)))
+    cp.get_default_memory_pool().free_all_blocks()
+    correlated(table, options.rows // 10, 2 * options.features, 10, 10.0, ((0.01, 0.001), (0.01,)))
     cp.get_default_memory_pool().free_all_blocks()
     sparse(table, options.sparse_rows)
     if options.out:
@@ -134,20 +136,23 @@ def dense(table: Table, n: int, d: int, bandwidth):
     cp.get_default_memory_pool().set_limit(size=0)
 
 
-def correlated(table: Table, n: int, d: int):
-    """Small penalties on columns whose neighbours are alike: many features join, and products are what it takes."""
-    X, y = correlated_rows(n, d)
+def correlated(table: Table, n: int, d: int, every: int, noise: float, ratios):
+    """Small penalties on columns whose neighbours are alike, one in `every` of which matters: many features join, and
+    products and the quadratic of the model are what it takes. `ratios` of the Lasso, and of the logistic loss."""
+    X, y = correlated_rows(n, d, every, noise)
     rows, labels = table.gpu.rows(X), np.where(y > 0, 1.0, -1.0)
     size = f"{n:,} x {d:,} float32, neighbours correlated {CORRELATION:g}"
-    for ratio in (0.1, 0.01, 0.001):
-        spec = Spec(alpha_ratio=ratio)
-        table.compare(
-            f"exact Lasso, {size}, max x {ratio:g}", fitting(spec), lambda: OnDevice(table.gpu, rows, y), None, said
-        )
-    spec = Spec(loss="logistic", alpha_ratio=0.01)
-    table.compare(
-        "the same, L1-logistic, max x 0.01", fitting(spec), lambda: OnDevice(table.gpu, rows, labels), None, said
-    )
+    for name, loss, target, its_ratios in (
+        (f"exact Lasso, {size}", "squared", y, ratios[0]),
+        ("the same, L1-logistic", "logistic", labels, ratios[1]),
+    ):
+        for ratio in its_ratios:
+            spec = Spec(loss=loss, alpha_ratio=ratio)
+
+            def there(target=target):
+                return OnDevice(table.gpu, rows, target)
+
+            table.compare(f"{name}, max x {ratio:g}", fitting(spec), there, None, said)
 
 
 def sparse(table: Table, n: int):
@@ -213,17 +218,17 @@ def dense_rows(n, d):
     return X, y, np.where(y > 0, 1.0, -1.0)
 
 
-def correlated_rows(n, d):
-    """Columns that go on from the one before, on the GPU; one in two hundred matters."""
+def correlated_rows(n, d, every, noise):
+    """Columns that go on from the one before, on the GPU; one in `every` of them matters."""
     rng, host_rng = cp.random.default_rng(0), np.random.default_rng(0)
     X = cp.empty((n, d), cp.float32)
     X[:, 0] = rng.standard_normal(n, dtype=cp.float32)
     for j in range(1, d):
         new = rng.standard_normal(n, dtype=cp.float32)
         X[:, j] = CORRELATION * X[:, j - 1] + np.float32(np.sqrt(1.0 - CORRELATION**2)) * new
-    matter = np.arange(0, d, 200)
+    matter = np.arange(0, d, every)
     z = X[:, cp.asarray(matter)].astype(cp.float64) @ cp.asarray(host_rng.normal(size=len(matter)))
-    return X, (z + 3.0 * rng.standard_normal(n)).get()
+    return X, (z + noise * rng.standard_normal(n)).get()
 
 
 def sparse_rows(n):

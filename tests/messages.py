@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[1] / "src" / "riata"
 LEAST_WORDS = 4
-ERRORS = re.compile(r"\w+Error$")
 
 
 class Message(NamedTuple):

@@ -63,23 +63,21 @@ _HOMES = {
     "k_path": "riata.training.paths.opened_paths",
     "load_model": "riata.model.saved_model",
     "load_statistics": "riata.data.statistics",
+    "open": "riata.engines.open",
     "path": "riata.training.paths.opened_paths",
     "stability_selection": "riata.estimators.stability",
     "statistics_of": "riata.data.statistics",
     "train": "riata.training.train",
     "write_report": "riata.reporting.html.fit_report",
 }
-_RENAMED = {"open": ("riata.engines.open", "open_data")}
+_NAMES_THERE = {"open": "open_data"}  # of those that have another name at home
 
 
 def __getattr__(name: str) -> Any:
     if name in ("datasets", "errors", "plot"):
         return import_module(f"riata.{name}")
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in _RENAMED:
-        home, original = _RENAMED[name]
-        return getattr(import_module(home), original)
+        return getattr(import_module(_HOMES[name]), _NAMES_THERE.get(name, name))
     raise AttributeError(f"module 'riata' has no attribute {name!r}")
 
 

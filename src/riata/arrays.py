@@ -17,8 +17,7 @@ def namespace(array: Array) -> Any:
 
 def to_host(array: Array) -> np.ndarray:
     """A NumPy array of the same values."""
-    values: np.ndarray = array.get() if hasattr(array, "get") else np.asarray(array)
-    return values
+    return array.get() if hasattr(array, "get") else np.asarray(array)
 
 
 def unmasked(values: Any) -> Any:

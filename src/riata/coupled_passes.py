@@ -82,8 +82,7 @@ def mean_targets(data: Dataset, loss: SeveralMargins) -> np.ndarray:
 
     part = in_pieces(loss.n_outputs, lambda chunk: sums(chunk.y, chunk.weight))
     total, of_each = sums(*data.targets()) if data.cheap_passes else data.sum(part)
-    means: np.ndarray = of_each / total
-    return means
+    return of_each / total
 
 
 def targets_one_by_one(data: Dataset, n_targets: int) -> tuple[Moments, ...]:

@@ -10,8 +10,7 @@ BLOCK = 128  # rows and columns
 
 def upper_squares(A: np.ndarray) -> np.ndarray:
     """The upper half of A'A, for half the work of a product; below it lies anything."""
-    squares: np.ndarray = linalg.blas.dsyrk(1.0, A.T) if of_thread.work is None else A.T @ A
-    return squares
+    return linalg.blas.dsyrk(1.0, A.T) if of_thread.work is None else A.T @ A
 
 
 def mirrored(upper: np.ndarray) -> np.ndarray:
@@ -68,8 +67,7 @@ class Factor:
 
     def _solved(self, right: np.ndarray, transposed: bool) -> np.ndarray:
         if self._inverse:
-            solved: np.ndarray = (self._L.T if transposed else self._L) @ right
-            return solved
+            return (self._L.T if transposed else self._L) @ right
         if right.size:
             solved, _ = linalg.lapack.dtrtrs(self._L, right, lower=1, trans=int(transposed))
             return solved

@@ -23,8 +23,7 @@ def _blas_libraries() -> list[Any]:
     import scipy.linalg  # noqa: F401 (SciPy has a BLAS of its own, which must be loaded to be found)
     from threadpoolctl import ThreadpoolController
 
-    libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
-    return libraries
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 def _set_threads(numbers: list[tuple[Any, int]]) -> None:

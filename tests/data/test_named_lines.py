@@ -121,7 +121,11 @@ BAD = {
     "a long namespace": ("x.vw", b"1 |" + b"n" * 101 + b" a\n", "line 1: .* namespace is longer"),
     "no UTF-8": ("x.vw", b"1 | a\n1 | \xc3\x28\n", "line 2: it is not UTF-8"),
     "a base": ("x.vw", b"1 1 0.5 | a\n", "line 1: .*offset='base'"),
-    "an infinite value": ("x.vw", b"1 | a:1\n1 | b:1e999 c\n", "row 2: feature b is inf"),
+    "an infinite value": ("x.vw", b"1 | a:1\n1 | b:1e999 c\n", "line 2: there is a number so large"),
+    "an infinite product": ("x.vw", b"1 | a:1\n1 |n:1e300 b:1e300\n", "line 2: there is a number so large"),
+    "an infinite label": ("x.vw", b"1 | a:1\n1e999 | b\n", "line 2: there is a number so large"),
+    "an infinite importance": ("x.vw", b"1 | a:1\n1 1e999 | b\n", "line 2: the importance is no number of zero"),
+    "an infinite value of libffm": ("x.ffm", b"1 1:a:1\n1 1:b:1e999\n", "line 2: there is a number so large"),
     "no target": ("x.ffm", b"1 1:2:3\nx 1:2:3\n", "x.ffm, line 2: a line must begin"),
     "no triple": ("x.ffm", b"1 1:2:3\n1 1:2\n", "line 2: .* field:index:value"),
     "no number": ("x.ffm", b"1 1:2:x\n", "line 1: .* not a number"),
@@ -249,8 +253,10 @@ def test_an_error_comes_behind_what_was_begun_before_it():
     assert got == [0, 1, 2, 3, 4]
 
 
-def test_a_weight_below_zero_is_said_with_its_file_and_row(tmp_path):
+def test_a_weight_below_zero_is_said_with_its_file_and_line(tmp_path):
     path = tmp_path / "rows.vw"
     path.write_text("1 |a b\n-1 |a c\n" * 50 + "1 -2 |a b\n")
-    with pytest.raises(DataError, match=r"rows\.vw, row 101: the weight in 'weight' is -2.0, and .* correct it"):
+    with pytest.raises(
+        DataError, match=r"rows\.vw, line 101: the importance is no number of zero or more; correct the line"
+    ):
         riata.train(riata.open(str(path), one_pass=True), riata.Spec(solver="online", loss="logistic"))

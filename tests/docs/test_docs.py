@@ -55,6 +55,27 @@ def test_the_tour_of_the_code_has_the_order_of_the_import_contract():
     assert [layers[module] for module in toured] == sorted(layers.values())
 
 
+def test_the_tour_names_files_that_there_are():
+    root = Path(riata.__file__).parent
+    named = re.findall(r"`([\w/]+\.py)`", (DOCS.parent / "CONTRIBUTING.md").read_text())
+    assert len(named) > 40
+    for place in named:
+        assert (DOCS.parent / place).exists() or list(root.rglob(place)) or list((DOCS.parent / "tests").rglob(place))
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["data", "data/columns", "data/opening", "engines/dask", "model", "outcome", "solvers", "solvers/convex",
+     "solvers/subset", "training"],
+)  # fmt: skip
+def test_the_map_of_a_package_names_modules_that_there_are(package):
+    place = Path(riata.__file__).parent / package
+    named = re.findall("`([a-z0-9_]+)`", (place / "__init__.py").read_text().split('"""')[1])
+    assert len(named) > 5
+    for name in named:
+        assert list(place.rglob(f"{name}.py")) or (place / name).is_dir()
+
+
 def test_every_module_has_a_layer():
     there = {path.stem for path in Path(riata.__file__).parent.iterdir() if path.suffix == ".py" or path.is_dir()}
     assert there - {"__init__", "__main__", "__pycache__"} == {

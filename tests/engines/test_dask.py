@@ -40,7 +40,6 @@ from riata.errors import DataError, EngineError, OptionError
 from riata.losses import Softmax, loss_of
 from riata.model.predictions import write_parts
 from riata.model.quality import quality
-from riata.model.scores import scores
 from riata.training.fitting import fit
 from riata.training.paths.path import path_of_margin
 from riata.training.selection.folds_asked import folds_asked
@@ -263,8 +262,8 @@ def test_frames_with_categories_and_labels(client, table):
     assert list(there.classes_) == ["no", "yes"]
     assert list(there.get_feature_names_out()) == list(here.get_feature_names_out())
     assert_allclose(there.coef_, here.coef_, atol=1e-9)
-    assert_allclose(list(scores(there.to_model(), data).values()),
-                    list(scores(here.to_model(), riata.open(frame, target="label")).values()))  # fmt: skip
+    assert_allclose(list(quality(there.to_model(), data).scores.values()),
+                    list(quality(here.to_model(), riata.open(frame, target="label")).scores.values()))  # fmt: skip
 
 
 def test_collections_take_every_option_about_columns(client):
@@ -533,7 +532,7 @@ def test_offsets_on_workers(client, table, tmp_path):
         assert isinstance(data, OnWorkers)
         found = riata.train(data, spec)
         assert_allclose(found.coef, expected.coef, atol=1e-6)
-        assert scores(found.to_model(), data)["mse"] == pytest.approx(
+        assert quality(found.to_model(), data).scores["mse"] == pytest.approx(
             np.mean((y - years * np.exp(X @ found.coef[0] + found.intercept[0])) ** 2), rel=1e-6
         )
 

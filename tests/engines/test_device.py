@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 
 from chunked import Chunked
+from host_place import Host
 from problems import SMOOTH, targets
 from riata import SparseClassifier, SparseRegressor
 from riata.arrays import to_host
@@ -17,11 +18,11 @@ from riata.data.chunk import joined
 from riata.data.in_memory import InMemory
 from riata.data.sample import sample_rows
 from riata.engines.cuda.on_device import OnDevice, Streamed, on_device
-from riata.engines.cuda.transfers import Host, place_named
+from riata.engines.cuda.transfers import place_named
 from riata.errors import CheckpointError, DataError, OptionError
 from riata.losses import LOSSES, Ordinal
 from riata.matrices.cuda import cupy, floats_of
-from riata.model.scores import scores
+from riata.model.quality import quality
 from riata.objective import first_order_part
 from riata.training.fitting import fit
 from riata.training.offsets import with_offsets
@@ -164,7 +165,7 @@ def test_classes_there_are_divided_into_folds_and_scored(both):
     known, ours = train(data, spec), train(on_device(data, place), spec)
     np.testing.assert_allclose(ours.coef, known.coef, atol=1e-4)
     model = ours.to_model()
-    assert scores(model, on_device(data, place)) == pytest.approx(scores(model, data))
+    assert quality(model, on_device(data, place)).scores == pytest.approx(quality(model, data).scores)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])

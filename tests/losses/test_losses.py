@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
 from chunked import Chunked
+from host_place import Host
 from problems import targets
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
-from riata.engines.cuda.transfers import Host
 from riata.errors import OptionError
 from riata.kernels import losses as compiled
 from riata.losses import LOSSES, Softmax, loss_of, recalled_loss

@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
+from host_place import SparseReference
 from problems import targets
 from riata.arrays import namespace, to_host
 from riata.data.chunk import Chunk, joined
 from riata.losses import LOSSES, Loss
 from riata.matrices.array_api import ArrayMatrix
 from riata.matrices.host import as_matrix, from_parts
-from riata.matrices.reference import SparseReference
 
 try:
     import array_api_strict as strict
@@ -343,7 +343,7 @@ MAY_ASK = (  # matrices, their compiled layouts, where data comes in, and coeffi
     "engines/dask/collections.py", "training/coefficients.py", "scipy_later.py",
 )  # fmt: skip
 TYPES = {
-    "Matrix", "DenseMatrix", "CsrMatrix", "ArrayMatrix", "SparseReference", "CudaDense", "CudaSparse", "DenseRows",
+    "Matrix", "DenseMatrix", "CsrMatrix", "ArrayMatrix", "CudaDense", "CudaSparse", "DenseRows",
     "CsrRows", "csr_array", "csc_array", "csr_matrix", "sparray", "spmatrix",
 }  # fmt: skip
 

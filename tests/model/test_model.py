@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import riata
 from riata.errors import DataError, ModelFileError, OptionError
 from riata.model.predictions import predictions
-from riata.model.scores import scores
+from riata.model.quality import quality
 from riata.outcome.proofs import SwapOptimal
 from riata.outcome.reasons import StopReason
 
@@ -223,13 +223,13 @@ def test_scores_know_their_task(fitted, frame):
     model = fitted.to_model()
     numbers = InMemory(frame.to_numpy(), frame["a"], feature_names=list(frame.columns))
     if model.task == "regression":
-        assert set(scores(model, numbers)) == {"r2", "rmse", "mae", "mse"}
+        assert set(quality(model, numbers).scores) == {"r2", "rmse", "mae", "mse"}
     else:
         with pytest.raises(DataError, match="holds numbers"):
-            scores(model, numbers)
+            quality(model, numbers)
         unknown = InMemory(frame.to_numpy(), np.arange(90) % 2, classes=np.array(["x", "?"]))
         with pytest.raises(DataError, match="label '\\?'"):
-            scores(model, unknown)
+            quality(model, unknown)
 
 
 def test_numbers_of_numpy_can_be_saved(frame, tmp_path):

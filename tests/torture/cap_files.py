@@ -17,11 +17,7 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 Columns = dict[str, Any]
-DENSE, SPARSE, TABLE = (
-    ("npy", "csv", "csv.gz", "parquet", "jsonl"),
-    ("npz", "svm"),
-    ("csv", "csv.gz", "parquet", "jsonl"),
-)
+SPARSE, TABLE = ("npz", "svm"), ("csv", "csv.gz", "parquet", "jsonl")
 CONVERTED = "converted"
 STEP = 20_000  # rows made at a time
 

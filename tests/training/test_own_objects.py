@@ -13,12 +13,12 @@ from scipy.optimize import minimize
 
 import riata
 from chunked import Chunked
+from host_place import Host
 from own_penalties import MCP, Length, Tilted
 from riata import SparseClassifier, SparseRegressor
 from riata.arrays import namespace
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
-from riata.engines.cuda.transfers import Host
 from riata.errors import CheckpointError, DataError, OptionError
 from riata.losses import LOSSES, Loss
 from riata.objective import Problem, duality_gap, elastic_net, empty_intercept, first_order

@@ -39,7 +39,7 @@ class Group(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """As click has it, but for Ctrl-C before a command has begun or after it has ended: no error with code 1."""
+        """Click's own `main`, but Ctrl-C before a command begins or after it has ended is no error of code 1."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode, **extra)
         try:

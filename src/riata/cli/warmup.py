@@ -115,5 +115,21 @@ def _read_files(folder: Path, X: Any, y: Any) -> None:
             file.write(f"{row[0]:.3f},level{i % 3},the words of row {i},{target:.3f}\n")
     for rows in (open_data(svmlight), open_data(named), open_data(table, "y", text=["words"])):
         SparseRegressor(alpha_ratio=0.1).fit(rows).to_model()
+    _read_plain_text()
     hashed = open_data(table, "y", text=["words"], hashed=True)
     SparseRegressor(solver="sketch", k=2, max_passes=1).fit(hashed)
+
+
+def _read_plain_text() -> None:
+    """The loop that reads large files of plain text."""
+    import io
+
+    import pyarrow as pa
+
+    from riata.data.formats.csv_options import CsvOptions
+    from riata.data.formats.dialect import dialect_of
+    from riata.data.formats.plain_text import PlainText
+
+    content = b"number,level\n1.5,a\n2,b\n"
+    kinds = {"number": pa.float64(), "level": pa.string()}
+    list(PlainText(len(content), [""]).batches(io.BytesIO(content), dialect_of(content, CsvOptions()), kinds))

@@ -58,7 +58,7 @@ def return_memory_early(memory: int | str | None = None) -> None:
 
 
 def return_what_loading_took() -> None:
-    """The same for what loading code has left behind since this was called last, beside rows that are still read.
+    """Return the memory that loading code has left behind since the last call, where `return_memory_early` was called.
 
     Much code is loaded for the first rows, and some when there are enough of them to sample, or the fit goes on.
     """

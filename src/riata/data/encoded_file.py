@@ -118,8 +118,7 @@ class EncodedRows:
 
     @property
     def _entry(self) -> bytes:
-        entry: bytes = (self._file.view.reader.schema.metadata or {}).get(META, b"{}")
-        return entry
+        return (self._file.view.reader.schema.metadata or {}).get(META, b"{}")
 
     @property
     def meta_bytes(self) -> int:

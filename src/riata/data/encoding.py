@@ -196,7 +196,7 @@ class Encoding:
         return replace(self, encoders=tuple(encoders))
 
     def of_places(self, places: np.ndarray) -> "Encoding":
-        """The same of features by their numbers, in order: to find them by their names takes longer."""
+        """`of_features` for features by their numbers, in order: to find them by their names takes longer."""
         encoders, start = [], 0
         for encoder in self.encoders:
             stop = start + encoder.width

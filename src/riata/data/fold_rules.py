@@ -92,8 +92,7 @@ def grouped(
 
 def hash_fold(groups: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
     """The fold of a group by its value alone, which is the same in all data."""
-    folds: np.ndarray = (hashed(groups, seed) % np.uint64(n_folds)).astype(np.int64)
-    return folds
+    return (hashed(groups, seed) % np.uint64(n_folds)).astype(np.int64)
 
 
 def _counted(numbers: RowNumbers) -> tuple[np.ndarray, np.ndarray] | None:
@@ -180,7 +179,7 @@ def order_statistics(numbers: RowNumbers, ranks: list[int]) -> list[float]:
 
 
 def _order_statistic(numbers: RowNumbers, rank: int) -> float:
-    """By counting 16 bits at a time, the first ones first, among the numbers that begin with those found so far."""
+    """The number at a rank, by 16 bits at a time: the next ones are counted of numbers that begin with those found."""
     found = 0
     for shift in (48, 32, 16, 0):
         counts = np.zeros(1 << 16, dtype=np.int64)
@@ -203,8 +202,7 @@ SIGN = np.uint64(1 << 63)
 def _as_ordered_bits(values: np.ndarray) -> np.ndarray:
     """Whole numbers in the same order as these."""
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
-    ordered: np.ndarray = np.where(bits & SIGN, ~bits, bits ^ SIGN)
-    return ordered
+    return np.where(bits & SIGN, ~bits, bits ^ SIGN)
 
 
 def numbered(mark: Mark) -> Folds:

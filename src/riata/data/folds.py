@@ -94,8 +94,7 @@ class _Coded:
     wanted: np.ndarray
 
     def __call__(self, positions: np.ndarray) -> np.ndarray:
-        kept: np.ndarray = self.wanted[self.code_of(positions)]
-        return kept
+        return self.wanted[self.code_of(positions)]
 
 
 def by_position(n_folds: int, seed: int = 0) -> Folds:
@@ -107,8 +106,7 @@ def by_position(n_folds: int, seed: int = 0) -> Folds:
 def fold_of(positions: npt.ArrayLike, n_folds: int, seed: int = 0) -> np.ndarray:
     """The fold, from 0, of the rows at these positions."""
     run, place = np.divmod(np.asarray(positions, dtype=np.uint64), np.uint64(n_folds))
-    folds: np.ndarray = ((place + hashed(run, seed)) % np.uint64(n_folds)).astype(np.int64)
-    return folds
+    return ((place + hashed(run, seed)) % np.uint64(n_folds)).astype(np.int64)
 
 
 def hashed(numbers: np.ndarray, seed: int) -> np.ndarray:

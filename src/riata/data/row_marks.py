@@ -206,8 +206,7 @@ def hashes_of(column: pa.Array) -> np.ndarray:
         return _hashes_of_floats(values_of(column).astype(np.float64))
     coded = as_strings(column).dictionary_encode()
     hashes = np.array([_hash_of_text(level) for level in coded.dictionary.to_pylist()], dtype=np.uint64)
-    found: np.ndarray = hashes[values_of(coded.indices)]
-    return found
+    return hashes[values_of(coded.indices)]
 
 
 def _hashes_of_floats(values: np.ndarray) -> np.ndarray:
@@ -216,7 +215,7 @@ def _hashes_of_floats(values: np.ndarray) -> np.ndarray:
 
 
 def _hash_of_text(text: str) -> int:
-    """That of the number, where the text is one as numbers are usually written: 007 is another group than 7."""
+    """The hash of a text: of the number, where it is one as numbers are usually written, so that 007 is not 7."""
     number = NUMBER.fullmatch(text)
     if number and number[1]:
         return int(_hashes_of_floats(np.array([float(text)]))[0])

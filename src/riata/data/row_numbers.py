@@ -75,8 +75,7 @@ class RowNumbers:
         if len(positions) == 0:
             return np.empty(0, self.dtype)
         first = int(positions.min())
-        found: np.ndarray = self.run(first, int(positions.max()) + 1)[positions - first]
-        return found
+        return self.run(first, int(positions.max()) + 1)[positions - first]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RowNumbers, (self.dtype, [self.all()])

@@ -117,5 +117,4 @@ def from_structured(y: Any) -> np.ndarray:
         check_times(time, event)
     except BadRow as bad:
         raise DataError(f"row {bad.row + 1}: {bad.sentence}") from None
-    signed: np.ndarray = np.where(event == 1.0, time, -time)
-    return signed
+    return np.where(event == 1.0, time, -time)

@@ -138,8 +138,7 @@ def lists_of(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.Array:
 
 def has_target(y: np.ndarray) -> np.ndarray:
     """Which rows have a target: of several, all of them."""
-    there: np.ndarray = ~np.isnan(y if y.ndim == 1 else y[:, 0])
-    return there
+    return ~np.isnan(y if y.ndim == 1 else y[:, 0])
 
 
 def target_column(

@@ -142,8 +142,7 @@ class TargetsLearner:
 
     def there(self, batch: pa.RecordBatch) -> np.ndarray:
         """Which rows have all targets."""
-        there: np.ndarray = np.logical_and.reduce([one.there(batch) for one in self.each])
-        return there
+        return np.logical_and.reduce([one.there(batch) for one in self.each])
 
     def add(self, rows: pa.RecordBatch, weight: np.ndarray) -> None:
         """Learn from the targets of some rows, all of which have them."""

@@ -32,8 +32,7 @@ def shares_of(successes: np.ndarray, trials: np.ndarray) -> np.ndarray:
         row = int(np.argmax(wrong))
         said = "successes are a whole number from zero to the number of trials"
         raise BadRow(row, f"there are {successes[row]:g} successes of {trials[row]:g} trials, and {said}")
-    shares: np.ndarray = successes / np.where(trials == 0.0, 1.0, trials)
-    return shares
+    return successes / np.where(trials == 0.0, 1.0, trials)
 
 
 def given_shares(y: Any, trials: Any, weight: Any) -> tuple[Any, Any]:

@@ -51,8 +51,7 @@ def load_digits49(split: str = "train") -> Table:
 
 def is_probe(names: npt.ArrayLike) -> np.ndarray:
     """Whether each name is that of a noise column; `is_probe(feature_names[coef != 0]).sum()` counts those chosen."""
-    probes: np.ndarray = np.strings.startswith(np.asarray(names, dtype=str), "probe_")
-    return probes
+    return np.strings.startswith(np.asarray(names, dtype=str), "probe_")
 
 
 def build(seed: int = SEED) -> dict[str, Table]:

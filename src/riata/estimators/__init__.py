@@ -1,4 +1,4 @@
-"""The estimators: scikit-learn's conventions around `riata.training.fitting`."""
+"""The estimators: scikit-learn's conventions around `riata.training.train`."""
 
 from riata.estimators.classifier import SparseClassifier
 from riata.estimators.regressor import SparseRegressor

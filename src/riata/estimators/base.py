@@ -75,8 +75,7 @@ class SparseLinear(SelectorMixin, TakesRows):
         """The names of the selected features, such as `carrier=UA` for a level of a column."""
         if sp.issparse(getattr(self, "coef_", None)) or self._makes_features:
             return np.array(self.trained_.names_of(self.trained_.support), dtype=object)
-        names: np.ndarray = super().get_feature_names_out(input_features)
-        return names
+        return super().get_feature_names_out(input_features)
 
     def transform(self, X: Any) -> Any:
         """The selected features of X, after the encoding of its columns if the model has one."""

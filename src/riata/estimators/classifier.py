@@ -223,7 +223,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     @property
     def _link(self) -> Link:
-        """That of the loss that was fitted: of two classes softmax is the logistic one."""
+        """The link of the loss that was fitted: for two classes that is the logistic one in place of softmax."""
         cutpoints, link = self.trained_.cutpoints, self.trained_.spec.loss_function.link
         return link if cutpoints is None else ordinal_link(cutpoints)
 

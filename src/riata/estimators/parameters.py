@@ -1,4 +1,4 @@
-"""The parameters that the two estimators share, spelled out as scikit-learn wants them."""
+"""The parameters of the estimators, spelled out in a constructor as scikit-learn wants them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

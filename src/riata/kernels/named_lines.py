@@ -9,6 +9,7 @@ bytes are at hand. A feature without a name has its number in its namespace, fro
 Wabbit, the last word before the first bar is a tag if nothing is between them, or if it begins with a quote.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,9 @@ from riata.kernels.compiled import compiled, uint64
 from riata.kernels.svmlight import COLON, NEWLINE, NINE, RETURN, SPACE, TAB, ZERO, read_number
 from riata.kernels.text_hashing import OFFSET, _mixed, _with_byte
 
-GOOD, NO_BAR, NO_LABEL, NO_NUMBER, LONG_NAMESPACE, NOT_UTF8, NO_TARGET, NO_TRIPLE, A_BASE = range(9)
+GOOD, NO_BAR, NO_LABEL, NO_NUMBER, LONG_NAMESPACE, NOT_UTF8, NO_TARGET, NO_TRIPLE, A_BASE, INFINITE, BAD_WEIGHT = range(
+    11
+)
 LONGEST_NAMESPACE = 100  # bytes: each of its features repeats them
 PROBLEMS = {
     NO_BAR: "there is no | before the features",
@@ -29,6 +32,8 @@ PROBLEMS = {
     NO_TRIPLE: "a feature must be written field:index:value",
     A_BASE: "the third number before the |, the base, is to be added to the prediction: take it as an offset "
     "(offset='base')",
+    INFINITE: "there is a number so large that it is infinite",
+    BAD_WEIGHT: "the importance is no number of zero or more",
 }
 DIGITS = 10  # of the number of a feature without a name
 FEW_DIGITS = 15  # of a whole number that float64 has exactly
@@ -67,11 +72,19 @@ def most_named(text: np.ndarray, start: int, stop: int) -> tuple[int, int, int, 
 
 @compiled(nogil=True)
 def read_named(
-    text: np.ndarray, start: int, stop: int, skip_bad: bool, fields: bool, bases: bool, ascii: bool, rows: NamedRows
+    text: np.ndarray,
+    start: int,
+    stop: int,
+    skip_bad: bool,
+    fields: bool,
+    bases: bool,
+    weights: bool,
+    ascii: bool,
+    rows: NamedRows,
 ) -> tuple[int, int, int, int, int, int, int]:
     """Parse whole lines of text[start:stop] into `rows`, from their beginning; with `fields` they are libffm's.
 
-    Without `bases` a line with one that is not 0 is bad.
+    Without `bases` a line with one that is not 0 is bad, and with `weights` one with an importance that is no weight.
 
     Returns (rows, features, bytes of names, lines begun, lines skipped, problem, line of the problem). Blank lines are
     no rows. A bad line ends the reading, or is left out if `skip_bad`.
@@ -107,8 +120,14 @@ def read_named(
                 problem = _read_label(text, first, i, n, y, weight, base, tag_starts, tag_ends)
             if problem == GOOD and base[n] != 0.0 and not bases:
                 problem = A_BASE
+            if problem == GOOD and abs(base[n]) == math.inf:
+                problem = INFINITE
+            if problem == GOOD and weights and not 0.0 <= weight[n] < math.inf:
+                problem = BAD_WEIGHT
             if problem == GOOD:
                 i, nnz, n_bytes, problem = _read_features(text, i, stop, nnz, n_bytes, name_ends, names, values, hashes)
+        if problem == GOOD and abs(y[n]) == math.inf:
+            problem = INFINITE
         if problem == GOOD:
             n += 1
             indptr[n] = nnz
@@ -232,6 +251,8 @@ def _read_features(
             n_bytes = behind
         else:
             n_bytes = np.int64(at)
+        if not abs(value * factor) < math.inf:  # also infinity times 0
+            return np.int64(i), nnz, n_bytes, INFINITE
         values[nnz] = value * factor
         hashes[nnz] = _mixed(h)
         nnz += 1
@@ -305,6 +326,8 @@ def _read_triples(
         if uint64(behind) == i + uint64(1):
             return np.int64(i), nnz, n_bytes, NO_NUMBER
         i = uint64(behind)
+        if abs(value) == math.inf:
+            return np.int64(i), nnz, n_bytes, INFINITE
         if value != 0.0:
             n_bytes = np.int64(at)
             values[nnz] = value

@@ -388,16 +388,16 @@ def steep_features(
     lowest = least
     for g in range(LANES):
         lowest = min(lowest, level[g])
-    lowest_square = lowest * lowest * BELOW
+    for g in range(LANES):
+        v[0, g] = lowest * lowest * BELOW
+    lowest_squares = load(v, 0)
     for group in range(marks.shape[0]):
         if marks[group] >> 8 == 0:  # as nearly all, after the first rows
             continue
         for j in range(OF_MARK * group, min(OF_MARK * (group + 1), block.shape[0])):
             variance = variance_of(block[j, SUMS], block[j, SQUARES], share)
-            largest = 0.0
-            for g in range(LANES):
-                largest = max(largest, abs(block[j, g]))
-            if largest * largest <= lowest_square * variance:  # as nearly all, also those not seen: without a root
+            z = load(block, j)
+            if not any_above(z * z, lowest_squares * variance):  # as nearly all, also those not seen: without a root
                 continue
             s = math.sqrt(variance)
             if s == 0.0:
@@ -408,7 +408,7 @@ def steep_features(
             if steepest <= 0.0:
                 continue
             hold = math.sqrt(block[j, HOLD_SQUARE])
-            store(v, 0, v_of(load(block, j), variance, s, hold, levels, 0.0))
+            store(v, 0, v_of(z, variance, s, hold, levels, 0.0))
             for g in range(LANES):
                 entered[g] += v[0, g] != 0.0
             if abs(block[j, lane]) > least * s:

@@ -10,13 +10,14 @@ import numpy as np
 
 from riata.kernels.compiled import compiled
 
-GOOD, NO_LABEL, NO_NUMBER, NO_PAIR, NOT_INCREASING, TOO_LARGE = range(6)
+GOOD, NO_LABEL, NO_NUMBER, NO_PAIR, NOT_INCREASING, TOO_LARGE, INFINITE = range(7)
 PROBLEMS = {
     NO_LABEL: "a line must begin with a number, the target",
     NO_NUMBER: "there is something that is not a number",
     NO_PAIR: "a feature must be written index:value",
     NOT_INCREASING: "the indices of a line must increase",
     TOO_LARGE: "an index does not fit 63 bits",
+    INFINITE: "there is a number so large that it is infinite",
 }
 POWERS = np.array([float(f"1e{i}") for i in range(309)])  # exact up to 22, then the nearest
 EXACT = 1 << 53
@@ -149,6 +150,8 @@ def read_lines(
             y[rows], after = read_number(text, i, stop)
             if after == i:
                 problem = NO_LABEL
+            elif abs(y[rows]) == math.inf:
+                problem = INFINITE
             else:
                 i, nnz, problem = _read_pairs(text, after, stop, indices, values, nnz)
             if problem == GOOD:
@@ -202,6 +205,8 @@ def _read_pairs(
         i = after
         if is_query:
             continue
+        if abs(value) == math.inf:
+            return i, nnz, INFINITE
         if index <= last:
             return i, nnz, NOT_INCREASING
         last = index

@@ -186,8 +186,7 @@ class GivenHazard(SettledLoss):
 def codes_of(signed: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Codes of times that are negative without an event, among the times of all events, in order."""
     slot = np.searchsorted(times, np.abs(signed), side="right")
-    codes: np.ndarray = slot + (len(times) + 1.0) * (signed > 0.0)
-    return codes
+    return slot + (len(times) + 1.0) * (signed > 0.0)
 
 
 def _codes(y: Array) -> tuple[np.ndarray, np.ndarray | None]:

@@ -35,5 +35,4 @@ def best_margin(slope: Callable[[Any], Any], u: np.ndarray, low: np.ndarray, hig
         middle = 0.5 * (low + high)
         below = slope(middle) < u
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    found: np.ndarray = 0.5 * (low + high)
-    return found
+    return 0.5 * (low + high)

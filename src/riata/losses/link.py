@@ -77,12 +77,11 @@ def between_cutpoints(cutpoints: np.ndarray, z: np.ndarray) -> np.ndarray:
     odds = np.asarray(cutpoints) - np.reshape(z, (-1, 1))
     lower, higher = expit(odds), expit(-odds)
     nothing = np.zeros((len(odds), 1))
-    of_each: np.ndarray = np.where(  # a difference of the two that are small, which have all digits
+    return np.where(  # a difference of the two that are small, which have all digits
         np.hstack([odds, odds[:, -1:]]) < 0.0,
         np.hstack([lower, nothing + 1.0]) - np.hstack([nothing, lower]),
         np.hstack([nothing + 1.0, higher]) - np.hstack([higher, nothing]),
     )
-    return of_each
 
 
 def _without_cutpoints(z: Array) -> Array:
@@ -153,8 +152,7 @@ def log_odds(link: Link, z: np.ndarray) -> np.ndarray:
         return z
     tiny = np.finfo(np.float64).tiny
     p: np.ndarray = np.clip(link.mean(z), tiny, None)
-    odds: np.ndarray = np.log(p) - np.log(np.maximum(1.0 - p, tiny))
-    return odds
+    return np.log(p) - np.log(np.maximum(1.0 - p, tiny))
 
 
 def against_rest(link: Link, z: np.ndarray) -> np.ndarray:
@@ -163,8 +161,7 @@ def against_rest(link: Link, z: np.ndarray) -> np.ndarray:
         return z
     with np.errstate(divide="ignore"):
         p = link.mean(z)
-        odds: np.ndarray = np.log(p) - np.log1p(-p)
-        return odds
+        return np.log(p) - np.log1p(-p)
 
 
 def probabilities(link: Link, z: np.ndarray) -> np.ndarray:

@@ -231,8 +231,7 @@ def _bell(u: Array) -> Array:
 
 def _barrier(apart: np.ndarray) -> np.ndarray:
     """-log(1 - exp(-d)) for neighbouring cutpoints that are d apart."""
-    barrier: np.ndarray = -np.log(-np.expm1(-apart))
-    return barrier
+    return -np.log(-np.expm1(-apart))
 
 
 def _barrier_slope(apart: np.ndarray) -> np.ndarray:

@@ -17,8 +17,7 @@ FLAT = 1e-12  # curvature where a class is certain: there is none in floating po
 
 def by_margin(coef: np.ndarray, n_outputs: int) -> np.ndarray:
     """The coefficients of models, each in a row: margins x features, behind the other axes there may be."""
-    margins: np.ndarray = np.swapaxes(coef.reshape(*coef.shape[:-1], -1, n_outputs), -1, -2)
-    return margins
+    return np.swapaxes(coef.reshape(*coef.shape[:-1], -1, n_outputs), -1, -2)
 
 
 def n_features_in(coef: np.ndarray, n_outputs: int) -> int:

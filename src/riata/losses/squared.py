@@ -46,5 +46,4 @@ class Squared(Loss):
     def deviance(self, mean_losses: np.ndarray, n_rows: int) -> np.ndarray:
         """The deviance of normal noise whose variance is estimated, too: n log(mean squared error)."""
         errors = 2.0 * mean_losses
-        deviances: np.ndarray = n_rows * np.log(np.maximum(errors, max(ZERO_ERROR * errors[0], 1e-300)))
-        return deviances
+        return n_rows * np.log(np.maximum(errors, max(ZERO_ERROR * errors[0], 1e-300)))

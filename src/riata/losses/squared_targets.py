@@ -58,5 +58,4 @@ class SquaredTargets(SeveralMargins):
         """The deviance of noise alike in K targets, of estimated variance: n K log(mean squared error)."""
         errors = self.score_factor * mean_losses
         least = max(ZERO_ERROR * errors[0], 1e-300)
-        deviances: np.ndarray = n_rows * self.n_outputs * np.log(np.maximum(errors, least))
-        return deviances
+        return n_rows * self.n_outputs * np.log(np.maximum(errors, least))

@@ -45,25 +45,20 @@ class CsrMatrix(Matrix):
 
     def margins(self, w: np.ndarray, b: Any = 0.0) -> np.ndarray:
         X = self.stored
-        z: np.ndarray = self.array @ w + b if w.ndim == 2 else csr_margins(X.indptr, X.indices, X.data, w, float(b))
-        return z
+        return self.array @ w + b if w.ndim == 2 else csr_margins(X.indptr, X.indices, X.data, w, float(b))
 
     def slopes(self, u: np.ndarray) -> np.ndarray:
         X = self.stored
-        slopes: np.ndarray
-        slopes = self._slopes(u) if u.ndim == 2 else csr_slopes(X.indptr, X.indices, X.data, u, self.shape[1])
-        return slopes
+        return self._slopes(u) if u.ndim == 2 else csr_slopes(X.indptr, X.indices, X.data, u, self.shape[1])
 
     def _slopes(self, U: np.ndarray) -> np.ndarray:
-        slopes: np.ndarray = self.array.T @ U
-        return slopes
+        return self.array.T @ U
 
     def sums(
         self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         X = self.stored
-        sums: tuple[np.ndarray, np.ndarray, np.ndarray] = csr_sums(X.indptr, X.indices, X.data, shift, u, curvature)
-        return sums
+        return csr_sums(X.indptr, X.indices, X.data, shift, u, curvature)
 
     def columns(self, numbers: np.ndarray, rows: slice = ALL) -> np.ndarray:
         return self[rows].narrowed(numbers).toarray().astype(np.float64, copy=False)
@@ -99,9 +94,7 @@ class CsrMatrix(Matrix):
         X = self.stored
         if loss.code is None:
             return super().first_order(loss, y, weight, w, b)
-        sums: tuple[np.ndarray, np.ndarray]
-        sums = csr_first_order(X.indptr, X.indices, X.data, y, weight, code_of(loss), w, b)
-        return sums
+        return csr_first_order(X.indptr, X.indices, X.data, y, weight, code_of(loss), w, b)
 
     def products(self, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
         products, left_sum, right_sum = self._multiplied(weight, left, right, left is right)
@@ -124,9 +117,7 @@ class CsrMatrix(Matrix):
         X = self.stored
         place = np.full((2, self.shape[1]), -1, dtype=np.int32)
         place[0, left], place[1, right] = np.arange(len(left)), np.arange(len(right))
-        sums: tuple[np.ndarray, np.ndarray, np.ndarray]
-        sums = csr_products(X.indptr, X.indices, X.data, weight, place, len(left), len(right), symmetric)
-        return sums
+        return csr_products(X.indptr, X.indices, X.data, weight, place, len(left), len(right), symmetric)
 
     def stored_in_columns(self) -> np.ndarray:
         indices, width = self.stored.indices, self.shape[1]
@@ -168,8 +159,7 @@ class CsrMatrix(Matrix):
         return CsrMatrix(sp.csr_array((data, X.indices, X.indptr), shape=self.shape))
 
     def row_squares(self, v: np.ndarray) -> np.ndarray:
-        squares: np.ndarray = self.array.power(2) @ v
-        return squares
+        return self.array.power(2) @ v
 
     def contiguous(self) -> "CsrMatrix":
         return self
@@ -183,8 +173,7 @@ class CsrMatrix(Matrix):
         return CsrRows(X.indptr, X.indices, X.data, np.ones(self.shape[0]))
 
     def toarray(self) -> np.ndarray:
-        entries: np.ndarray = self.array.toarray()
-        return entries
+        return self.array.toarray()
 
     def as_csr(self) -> "sp.csr_array":
         return self.array

@@ -23,7 +23,7 @@ class CsrParts(NamedTuple):
 
     @classmethod
     def of(cls, X: Any) -> "CsrParts":
-        """Those of a CSR matrix of SciPy."""
+        """The parts of a CSR matrix of SciPy."""
         return cls(X.data, X.indices, X.indptr, X.shape)
 
     @property
@@ -41,7 +41,7 @@ class CsrParts(NamedTuple):
         return CsrParts(self.data[span], self.indices[span], indptr, (stop - start, self.shape[1]), self.canonical)
 
     def matrix(self) -> "sp.csr_array":
-        """The same as SciPy has it, without a copy."""
+        """SciPy's matrix of these parts, which it shares."""
         X = sp.csr_array((self.shape[0], self.shape[1]), dtype=self.dtype)  # the constructor would copy the parts
         X.data, X.indices, X.indptr = self.data, self.indices, self.indptr
         if self.canonical:

@@ -79,8 +79,7 @@ class CudaDense(ArrayMatrix):
         tile, out = _tiles(n, 2, d)
         grid = (-(-d // (width * THREADS)), len(out))
         _launch(f"two_slopes<{_c(self.array)}, {width}>", grid, (self.array, n, d, both, tile, out))
-        slopes: np.ndarray = out.sum(axis=0)[:m].get().T
-        return slopes
+        return out.sum(axis=0)[:m].get().T
 
     def sums(self, shift: np.ndarray, u: Array, curvature: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cp, (n, d) = cupy(), self.shape
@@ -115,8 +114,7 @@ class CudaSparse(Matrix):
         return z if w.ndim == 2 else z[:, 0]
 
     def _slopes(self, U: Array) -> np.ndarray:
-        slopes: np.ndarray = _times(self.by_column, self.shape[1], cupy().ascontiguousarray(U)).get()
-        return slopes
+        return _times(self.by_column, self.shape[1], cupy().ascontiguousarray(U)).get()
 
     def sums(self, shift: np.ndarray, u: Array, curvature: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cp, d = cupy(), self.shape[1]
@@ -181,8 +179,7 @@ def host_array(values: Array) -> np.ndarray:
     """Values from anywhere as a NumPy array."""
     if not is_device_array(values):
         return np.asarray(values)
-    copied: np.ndarray = cupy().from_dlpack(values.detach() if hasattr(values, "detach") else values).get()
-    return copied
+    return cupy().from_dlpack(values.detach() if hasattr(values, "detach") else values).get()
 
 
 def nbytes_on_gpu(X: Any) -> int:

@@ -61,14 +61,12 @@ class DenseMatrix(Matrix):
         if self.few:
             a = self.array - shift
             return u @ a, curvature @ a, curvature @ (a * a)
-        sums: tuple[np.ndarray, np.ndarray, np.ndarray] = dense_sums(self.array, shift, u, curvature)
-        return sums
+        return dense_sums(self.array, shift, u, curvature)
 
     def centred_slopes(self, shift: np.ndarray, u: np.ndarray) -> np.ndarray:
         if self.few:
             return super().centred_slopes(shift, u)
-        slopes: np.ndarray = dense_centred_slopes(self.array, shift, u)
-        return slopes
+        return dense_centred_slopes(self.array, shift, u)
 
     def columns(self, numbers: np.ndarray, rows: slice = ALL) -> np.ndarray:
         return DenseMatrix(self.array[rows])._some(numbers).astype(np.float64, copy=False)
@@ -95,10 +93,7 @@ class DenseMatrix(Matrix):
     ) -> tuple[np.ndarray, np.ndarray]:
         if loss.code is None or self.few:
             return super().first_order(loss, y, weight, w, b)
-        sums: tuple[np.ndarray, np.ndarray] = dense_first_order(
-            in_rows(self.array), y, weight, code_of(loss), w, np.flatnonzero(w != 0.0), b
-        )
-        return sums
+        return dense_first_order(in_rows(self.array), y, weight, code_of(loss), w, np.flatnonzero(w != 0.0), b)
 
     def moments(self, y: np.ndarray, weight: np.ndarray) -> Moments:
         if self.few:
@@ -150,8 +145,7 @@ class DenseMatrix(Matrix):
         return DenseMatrix(X / np.where(norms > 0, norms, 1.0).astype(X.dtype)[:, None])
 
     def row_squares(self, v: np.ndarray) -> np.ndarray:
-        squares: np.ndarray = np.square(self.array) @ v
-        return squares
+        return np.square(self.array) @ v
 
     def contiguous(self) -> "DenseMatrix":
         return DenseMatrix(np.ascontiguousarray(self.array))

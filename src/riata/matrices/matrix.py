@@ -258,7 +258,7 @@ class Matrix(ABC):
         raise self._on_device()
 
     def csr_parts(self) -> CsrParts:
-        """The same as arrays alone."""
+        """The arrays of `as_csr`, without SciPy."""
         return CsrParts.of(self.as_csr())
 
     def parts(self) -> dict[str, np.ndarray]:

@@ -21,7 +21,7 @@ class Multiples(NamedTuple):
 
 
 def positive_multiples(X: "sp.csr_array") -> Multiples:  # quoted: to evaluate it would import SciPy
-    """Those of a matrix."""
+    """Which columns of a matrix are multiples of others."""
     columns = sp.csc_array(X)
     columns.sort_indices()
     n, d = columns.shape

@@ -15,13 +15,11 @@ def decide(z: np.ndarray, link: Link, threshold: float | None = None) -> np.ndar
     two the second where its margin is positive or, with a threshold, where its probability is at least so large.
     """
     if z.ndim == 1 and link.sums_to_one:  # classes in an order
-        likeliest: np.ndarray = link.mean(z).argmax(axis=1)
-        return likeliest
+        return link.mean(z).argmax(axis=1)
     if z.ndim > 1:
         if threshold is not None:
             raise OptionError(f"a threshold decides between two classes, and there are {z.shape[1]}: leave it out")
-        largest: np.ndarray = z.argmax(axis=1)
-        return largest
+        return z.argmax(axis=1)
     second: np.ndarray = z > link.even if threshold is None else link.mean(z) >= threshold
     return second.astype(int)
 

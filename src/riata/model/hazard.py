@@ -40,12 +40,10 @@ class BaselineHazard:
 
     def survival(self, z: np.ndarray, times: Any = None, strata: np.ndarray | None = None) -> np.ndarray:
         """The probability that nothing has happened by these times, or by its own: rows x times, for margins z."""
-        survival: np.ndarray = np.exp(-self.of_rows(z, times, strata))
-        return survival
+        return np.exp(-self.of_rows(z, times, strata))
 
     def _at(self, times: np.ndarray) -> np.ndarray:
-        hazard: np.ndarray = StepFunction(self.times, self.cumulative, 0.0)(times)
-        return hazard
+        return StepFunction(self.times, self.cumulative, 0.0)(times)
 
     def _of_strata(self, strata: np.ndarray, times: np.ndarray) -> np.ndarray:
         """The cumulative hazard of each row's stratum, whose hash it has: rows x times."""
@@ -58,8 +56,7 @@ class BaselineHazard:
         if unknown.any():
             row = int(np.argmax(unknown))
             raise DataError(f"row {row + 1} is of a stratum that no event of the rows learnt from was in")
-        hazards: np.ndarray = np.array(found).reshape(len(each), len(times))[place]
-        return hazards
+        return np.array(found).reshape(len(each), len(times))[place]
 
     def to_json(self) -> dict[str, Any]:
         plain: dict[str, Any] = {"times": self.times.tolist(), "cumulative": self.cumulative.tolist()}

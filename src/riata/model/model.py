@@ -24,7 +24,7 @@ from riata.model.columns_of_features import columns_of_features
 from riata.model.decisions import decide, finite_means
 from riata.model.hazard import BaselineHazard, given_strata
 from riata.model.model_file import write_document
-from riata.model.model_memory import left_for_rows
+from riata.model.model_memory import left_beside_model
 from riata.model.model_words import in_a_line, in_lines
 from riata.model.quality import quality
 from riata.model.ranked import Ranked
@@ -254,7 +254,7 @@ class Model:
         if target is None and (need_target or self.targets is None):
             target = None if isinstance(source, Dataset) else self._target_columns
         if not isinstance(source, Dataset):
-            reading["memory"] = left_for_rows(self.names, self.coef, reading.get("memory"))
+            reading["memory"] = left_beside_model(self.names, self.coef, reading.get("memory"))
             data = open_data(
                 source, target, weight=weight, n_features=self.n_features,
                 task=self.task if need_target else "auto", encoding=encoding, need_target=need_target, **reading,
@@ -445,8 +445,7 @@ class Model:
         z = self.margins(X, feature_names, offset=offset, exposure=exposure)
         if self.classes is None:
             return finite_means(self.link_function.mean, z)
-        labels: np.ndarray = np.asarray(self.classes)[self.decide(z)]
-        return labels
+        return np.asarray(self.classes)[self.decide(z)]
 
     def survival(
         self, X: Any, times: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, strata: Any = None

@@ -8,13 +8,11 @@ from riata.data.budget import in_words, parse_memory
 from riata.data.columns.kept_names import KeptNames
 from riata.errors import OptionError
 
-COPIES = (
-    5  # of the names: the model's own, those of columns as they were saved and as they are read, and others for now
-)
+COPIES = 5  # of the names: the model's own, those of columns as saved and as read, and others for a while
 LEAST_SHARE = 4  # of the memory is for rows, in any case
 
 
-def left_for_rows(names: Sequence[str], coef: np.ndarray, memory: int | str | None) -> int:
+def left_beside_model(names: Sequence[str], coef: np.ndarray, memory: int | str | None) -> int:
     """The memory that is left beside a model of these features; refused where a budget was given that has no room."""
     budget = parse_memory(memory)
     if not isinstance(names, KeptNames):  # few, which take next to nothing

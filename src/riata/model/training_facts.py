@@ -77,8 +77,7 @@ class TrainingFacts:
             known["folds"] = FoldsUsed.from_json(checked(dict[str, Any], known["folds"], "'folds' of its training"))
         if known.get("rest") is not None:
             known["rest"] = build(Rest, known["rest"], "'rest' of its training")
-        facts: TrainingFacts = build(cls, known, "its training")
-        return facts
+        return build(cls, known, "its training")
 
 
 _ALWAYS = (

@@ -87,8 +87,7 @@ def at_best_intercept(problem: Problem, at: FirstOrder) -> np.ndarray:
     """
     if not problem.fit_intercept or problem.loss.couples_rows or not np.any(at.by_b):
         return at.by_w
-    slopes: np.ndarray = at.by_w - np.multiply.outer(problem.data.moments.mean, at.by_b).reshape(at.by_w.shape)
-    return slopes
+    return at.by_w - np.multiply.outer(problem.data.moments.mean, at.by_b).reshape(at.by_w.shape)
 
 
 def slope_unit(problem: Problem, start: Start) -> float:

@@ -122,9 +122,8 @@ def _best_constant(problem: Problem, mean_y: float) -> float:
     kinked = loss.kinked
     if kinked:
         loss = loss.smoothed(_first_width(problem))
-    spread = (
-        np.sqrt(moments.y_squares / moments.weight) if loss.relative else 1.0
-    )  # else y is in other units than margins
+    # targets are in the units of margins only where the loss is one of their difference
+    spread = np.sqrt(moments.y_squares / moments.weight) if loss.relative else 1.0
     guess = float(loss.link.inverse(mean_y))
     low, high = guess - 2.0 * spread, guess + 2.0 * spread  # a median is within one deviation of the mean
     grid, slopes = _slopes_on_grid(data, loss, low, high)

@@ -100,8 +100,7 @@ class FirstOrder:
 
     @cached_property
     def by_w(self) -> np.ndarray:
-        slopes: np.ndarray = self.positive.by_w + self.negative.by_w
-        return slopes
+        return self.positive.by_w + self.negative.by_w
 
     @property
     def by_b(self) -> Any:

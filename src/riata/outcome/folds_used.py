@@ -39,8 +39,7 @@ class FoldsUsed:
         if plain.get("kind") not in [kind.value for kind in FoldKind]:
             return None
         known = {one.name: plain[one.name] for one in fields(cls) if one.name in plain}
-        used: FoldsUsed = build(cls, known | {"kind": FoldKind(plain["kind"])}, "its folds")
-        return used
+        return build(cls, known | {"kind": FoldKind(plain["kind"])}, "its folds")
 
 
 def folds_in_words(used: FoldsUsed) -> str:

@@ -37,8 +37,7 @@ def proof_from_json(plain: dict[str, Any] | None) -> Proof | None:
     kind = None if plain is None else plain.get("kind")
     if plain is None or not isinstance(kind, str) or kind not in KINDS:
         return None
-    proof: Proof = build(KINDS[kind], {name: value for name, value in plain.items() if name != "kind"}, "its proof")
-    return proof
+    return build(KINDS[kind], {name: value for name, value in plain.items() if name != "kind"}, "its proof")
 
 
 def bound_to_json(bound: Bound | None) -> dict[str, Any] | None:
@@ -54,5 +53,4 @@ def bound_from_json(plain: dict[str, Any] | None) -> Bound | None:
     kind = None if plain is None else plain.get("kind")
     if plain is None or not isinstance(kind, str) or kind not in BOUNDS:
         return None
-    bound: Bound = build(BOUNDS[kind], {name: value for name, value in plain.items() if name not in MADE}, "its bound")
-    return bound
+    return build(BOUNDS[kind], {name: value for name, value in plain.items() if name not in MADE}, "its bound")

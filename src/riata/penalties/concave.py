@@ -35,8 +35,7 @@ class MCP(ConcavePenalty):
 
     def values(self, w: np.ndarray) -> np.ndarray:
         size = np.minimum(np.abs(w), self.gamma * self.alpha)
-        values: np.ndarray = self.alpha * size - size * size / (2.0 * self.gamma)
-        return values
+        return self.alpha * size - size * size / (2.0 * self.gamma)
 
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         """Where the curvature is less than that of the penalty, there are two low points: 0 and beyond the bend."""
@@ -65,8 +64,7 @@ class SCAD(ConcavePenalty):
     def values(self, w: np.ndarray) -> np.ndarray:
         size = np.minimum(np.abs(w), self.gamma * self.alpha)
         over = np.maximum(size - self.alpha, 0.0)
-        values: np.ndarray = self.alpha * size - over * over / (2.0 * (self.gamma - 1.0))
-        return values
+        return self.alpha * size - over * over / (2.0 * (self.gamma - 1.0))
 
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         """Where the curvature is less than that of the penalty, there are two low points: before and after its bend."""
@@ -78,8 +76,7 @@ class SCAD(ConcavePenalty):
         before = np.minimum(soft, a)
         costs = [0.5 * h * v * v - c * v + self.values(v) for v in (before, far)]
         after = (far >= self.gamma * a) & (costs[1] < costs[0])
-        best: np.ndarray = np.copysign(np.where(bend > 0.0, bowl, np.where(after, far, before)), centre)
-        return best
+        return np.copysign(np.where(bend > 0.0, bowl, np.where(after, far, before)), centre)
 
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         slope = np.clip((self.gamma * self.alpha - np.abs(w)) / (self.gamma - 1.0), 0.0, self.alpha)
@@ -104,12 +101,10 @@ class LQ(ConcavePenalty):
     def values(self, w: np.ndarray) -> np.ndarray:
         if self.alpha == 0.0:
             return np.zeros(len(w))
-        values: np.ndarray = self.alpha**2 / self.q * np.expm1(self.q * np.log1p(np.abs(w) / self.alpha))
-        return values
+        return self.alpha**2 / self.q * np.expm1(self.q * np.log1p(np.abs(w) / self.alpha))
 
     def _slope(self, size: np.ndarray) -> np.ndarray:
-        slope: np.ndarray = self.alpha * (1.0 + size / self.alpha) ** (self.q - 1.0) if self.alpha else 0.0 * size
-        return slope
+        return self.alpha * (1.0 + size / self.alpha) ** (self.q - 1.0) if self.alpha else 0.0 * size
 
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         """0, or the larger point where slopes cancel; Newton steps come down to it, as the sum of slopes is convex."""
@@ -126,8 +121,7 @@ class LQ(ConcavePenalty):
             if np.all(np.abs(move) <= 1e-15 * v):
                 break
         lower = 0.5 * h * v * v - c * v + self.values(v) < 0.0
-        best: np.ndarray = np.copysign(np.where(there & lower, v, 0.0), centre)
-        return best
+        return np.copysign(np.where(there & lower, v, 0.0), centre)
 
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return _with_kink(w, self._slope(np.abs(w)), self.alpha)

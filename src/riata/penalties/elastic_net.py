@@ -50,8 +50,7 @@ class ElasticNet(SeparablePenalty):
 
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         """The compiled version is `kernels.quadratic.best_value`."""
-        best: np.ndarray = np.clip(soft_threshold(centre, self.l1) / (curvature + self.l2), self.lower, self.upper)
-        return best
+        return np.clip(soft_threshold(centre, self.l1) / (curvature + self.l2), self.lower, self.upper)
 
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The compiled version is `kernels.quadratic.violation`."""
@@ -116,5 +115,4 @@ def _weighted_sum(strength: Numbers, v: np.ndarray) -> float:
 
 def soft_threshold(v: np.ndarray, threshold: Numbers) -> np.ndarray:
     """Each v_j moved towards zero by `threshold`, and no further than zero."""
-    moved: np.ndarray = v - np.clip(v, -threshold, threshold)
-    return moved
+    return v - np.clip(v, -threshold, threshold)

@@ -55,19 +55,16 @@ class GroupLasso(Penalty):
     @property
     def by_group(self) -> np.ndarray:
         """What the length of every group's coefficients is multiplied by."""
-        product: np.ndarray = self.strength * self.ratio * self.roots
-        return product
+        return self.strength * self.ratio * self.roots
 
     @property
     def by_feature(self) -> np.ndarray:
         """What the size of every scaled coefficient is multiplied by."""
-        product: np.ndarray = self.strength[self.groups] * (1.0 - self.ratio)
-        return product
+        return self.strength[self.groups] * (1.0 - self.ratio)
 
     def lengths(self, x: np.ndarray) -> np.ndarray:
         """The length of x over every group."""
-        lengths: np.ndarray = np.sqrt(np.bincount(self.groups, x * x, minlength=self.n_groups))
-        return lengths
+        return np.sqrt(np.bincount(self.groups, x * x, minlength=self.n_groups))
 
     def value(self, w: np.ndarray) -> float:
         scaled = self.scale * w
@@ -79,13 +76,11 @@ class GroupLasso(Penalty):
         inner = soft_threshold(v, step * self.by_feature * self.scale)
         lengths = self.lengths(inner)
         kept = np.maximum(lengths - step * self.by_group * self.scale, 0.0) / np.where(lengths > 0.0, lengths, 1.0)
-        shrunk: np.ndarray = kept[self.groups] * inner
-        return shrunk
+        return kept[self.groups] * inner
 
     def threshold(self, n_features: int) -> np.ndarray:
         """The largest pull at which the group of each feature stays 0."""
-        thresholds: np.ndarray = self.strength[self.groups]
-        return thresholds
+        return self.strength[self.groups]
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """The least strength that keeps the group of each feature at 0 where the loss has this slope.
@@ -94,8 +89,7 @@ class GroupLasso(Penalty):
         """
         x, outer, inner = np.abs(slope) / self.scale, self.ratio * self.roots, 1.0 - self.ratio
         if inner == 0.0:
-            pulls: np.ndarray = (self.lengths(x) / outer)[self.groups]
-            return pulls
+            return (self.lengths(x) / outer)[self.groups]
         a = np.zeros(self.n_groups)
         for _ in range(NEWTON_STEPS):
             over = np.maximum(x - inner * a[self.groups], 0.0)

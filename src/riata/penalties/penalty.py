@@ -7,7 +7,7 @@ sums over the features. These derive from `SeparablePenalty` and need three func
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -129,8 +129,7 @@ class Penalty(ABC):
     def at(self, alpha: float) -> Self:
         """The same penalty with strength alpha, for paths; by default it sets the field `alpha`."""
         if is_dataclass(self) and hasattr(self, "alpha"):
-            changed: Any = replace(self, alpha=alpha)
-            return changed
+            return replace(self, alpha=alpha)
         raise OptionError(f"{type(self).__name__} has no strength alpha to set: give it a field alpha, or a method at")
 
     def within(self, lower: Numbers, upper: Numbers) -> "Penalty":
@@ -208,8 +207,7 @@ class SeparablePenalty(Penalty):
     def violation(self, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """How far each coefficient is from its optimality condition, where the loss has this slope."""
         low, high = self.subdifferential(w)
-        violations: np.ndarray = np.maximum(0.0, np.maximum(slope + low, -slope - high))
-        return violations
+        return np.maximum(0.0, np.maximum(slope + low, -slope - high))
 
     def threshold(self, n_features: int) -> np.ndarray:
         """The largest pull at which a coefficient stays 0."""
@@ -222,8 +220,7 @@ class SeparablePenalty(Penalty):
             down = np.where(low < 0.0, high / -low, 1.0) * slope  # downwards, in units of the threshold upwards
         one_sided = (low == 0.0) != (high == 0.0)  # no unit turns 0 into the other threshold: count from it instead
         down = np.where(one_sided, np.where(slope > 0.0, slope + low + high, -np.inf), down)
-        pulls: np.ndarray = np.maximum(-slope, down)
-        return pulls
+        return np.maximum(-slope, down)
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "SeparablePenalty":
         if np.ndim(scale) == 0 and np.ndim(factors) == 0 and scale == factors == 1.0:
@@ -247,8 +244,7 @@ class Tangent(SeparablePenalty):
         return np.where((w < self.lower) | (w > self.upper), np.inf, values)
 
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-        best: np.ndarray = np.clip((centre - np.clip(centre, self.low, self.high)) / curvature, self.lower, self.upper)
-        return best
+        return np.clip((centre - np.clip(centre, self.low, self.high)) / curvature, self.lower, self.upper)
 
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = np.where(w > 0.0, self.high, self.low), np.where(w < 0.0, self.low, self.high)
@@ -288,8 +284,7 @@ class Scaled(SeparablePenalty):
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         """In terms of u = scale * v, and divided by the factor, this is the problem of the base penalty."""
         unit = np.where(self.factors == 0.0, TINY_FACTOR, self.factors) * self.scale
-        best: np.ndarray = self.base.best_value(centre / unit, curvature / (unit * self.scale)) / self.scale
-        return best
+        return self.base.best_value(centre / unit, curvature / (unit * self.scale)) / self.scale
 
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = self.base.subdifferential(self.scale * w)

@@ -18,7 +18,7 @@ def what_it_predicts(
 
 
 def unit_of(model: Model, target: str) -> str:
-    """What those scores are in."""
+    """The unit of the scores that `errors_of` names."""
     return f"shares, of successes ({target}) among trials" if model.loss_function.of_shares else f"the unit of {target}"
 
 

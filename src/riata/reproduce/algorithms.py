@@ -40,8 +40,7 @@ class Algorithm:
     @property
     def rows_per_step(self) -> int:
         """Rows of a step, for methods that see some at a time."""
-        rows: int = self.options.get("batch", 1)
-        return rows
+        return self.options.get("batch", 1)
 
     def spec_options(self, reading: str, effort: Effort) -> dict[str, Any]:
         """All options of a fit, but its strength and its seed."""

@@ -35,9 +35,8 @@ def draw(figure: Figure, folder: Path) -> None:
     from matplotlib.figure import Figure as Sheet
 
     width = 6.2 * len(figure.panels)
-    with rc_context(
-        {"svg.fonttype": "none", "svg.hashsalt": figure.name, "font.size": 9.5}
-    ):  # text that can be searched
+    text_can_be_searched = {"svg.fonttype": "none"}
+    with rc_context(text_can_be_searched | {"svg.hashsalt": figure.name, "font.size": 9.5}):
         sheet = Sheet(figsize=(width, 4.6), layout="constrained")
         for axes, panel in zip(np.ravel(sheet.subplots(1, len(figure.panels))), figure.panels, strict=True):
             _draw_panel(axes, panel)

@@ -59,8 +59,7 @@ class Point:
     @property
     def trace(self) -> list[dict[str, float]]:
         """The records of the run with the first seed."""
-        trace: list[dict[str, float]] = self.runs[0]["trace"]
-        return trace
+        return self.runs[0]["trace"]
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,7 @@ class Iterate(NamedTuple):
     end_of_pass: bool = True  # False inside a pass, where the driver does not decide whether to stop
     save: Callable[[], Saved] | None = None  # None: the solver cannot resume here
     features: Features | None = None  # to which the coefficients belong; None: all of them
-    residual: float | None = (
-        None  # of the optimality conditions, relative to the slopes at the start, if no gap is known
-    )
+    residual: float | None = None  # of the optimality conditions, relative to the first slopes, if no gap is known
     proof: Proof | None = None  # by a method without a gap: the solve ends with it
     bound: Callable[[], Bound] | None = None  # how much better any other model of k features could be
     searched: Searched | None = None  # by a search of all models

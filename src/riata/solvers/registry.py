@@ -62,12 +62,11 @@ class Solver:
 def by_steps(
     module: str, method: str, takes: str, needs: frozenset[str], *strengths: str, vectors: int = 16, of_stream: int = 4
 ) -> Solver:
-    """A solver that makes passes of a `Method`, of these strengths of a penalty; the module is named as the solver."""
+    """A solver that runs a `Method`, which is made of these strengths of a penalty; its module has its name."""
     make = at(f"{module}:{method}")
 
     def method_of(penalty: Any) -> Method:
-        made: Method = make(*(getattr(penalty, name) for name in strengths))
-        return made
+        return make(*(getattr(penalty, name) for name in strengths))
 
     solver = at(f"{module}:{module.rpartition('.')[2]}")
     return Solver(

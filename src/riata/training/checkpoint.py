@@ -153,7 +153,7 @@ def _first_chunk(data: Dataset) -> Chunk:
 
 
 def check_folder(folder: str | Path) -> None:
-    """Refuse a folder that cannot be made or written, before there is anything to save; one that is new goes again."""
+    """Refuse a folder that cannot be made or written, before there is anything to save; one made to try is removed."""
     try:
         new = not Path(folder).exists()
         Path(folder).mkdir(parents=True, exist_ok=True)

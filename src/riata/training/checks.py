@@ -1,5 +1,6 @@
 """Options that make no sense, by themselves or with the data, are refused here, in one sentence each."""
 
+from collections.abc import Iterable
 from numbers import Real
 from operator import eq
 from typing import Any, TypeGuard
@@ -76,6 +77,11 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.rounds and spec.l1_ratio < 1, "rounds halve an L1 penalty, as in the paper: leave l1_ratio at 1"),
         (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
     ]  # fmt: skip
+    refuse(checks)
+
+
+def refuse(checks: Iterable[tuple[bool, str]]) -> None:
+    """Raise the sentence of the first check that says that something is wrong."""
     for wrong, sentence in checks:
         if wrong:
             raise OptionError(sentence)

@@ -83,5 +83,4 @@ def margins(X: Any, coef: Coefficients) -> np.ndarray:
     if is_sparse(coef):
         features = support_of(coef)
         X, coef = as_matrix(X).narrowed(features), dense_part(coef, features)
-    z: np.ndarray = as_matrix(X).margins(np.atleast_2d(coef).T)
-    return z
+    return as_matrix(X).margins(np.atleast_2d(coef).T)

@@ -30,11 +30,11 @@ def joined(
     labels = [None] if len(fits) == 1 else outputs
     searched = [
         PathChoice(
-            one.path,
-            one.selection,
-            label,
-            [] if one.path.n_outputs == 1 else outputs,
-            "level" if len(fits) > 1 and classes is None else "class",
+            path=one.path,
+            selection=one.selection,
+            label=label,
+            outputs=[] if one.path.n_outputs == 1 else outputs,
+            label_is="level" if len(fits) > 1 and classes is None else "class",
         )
         for one, label in zip(fits, labels, strict=True)
         if isinstance(one, SelectedFit)

@@ -16,15 +16,26 @@ from riata.training.spec import Spec
 
 
 def with_offsets(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
-    """The rows and what is asked for, where a loss sees the offsets; as they are, where there are none."""
+    """The rows with their offsets where losses look for them, and the spec with a loss that does; both as they are
+    where rows have no offsets."""
     if data.facts.offset is None or data.is_summary:  # statistics are of what the offsets left over
         return data, spec
     loss = spec.loss_function
-    seen = data.map(offset_rule(loss))
-    seen.facts = seen.facts.but(offset=None)
+    spec = replace(spec, loss=loss_with_offset(loss))
     if not loss.relative:
-        seen = seen.sharing_moments(lambda of_target: data.target_moments if of_target else data.moments)
-    return seen, replace(spec, loss=loss_with_offset(loss))
+        return with_offsets_beside(data), spec
+    seen = data.map(_taken_off)
+    seen.facts = seen.facts.but(offset=None)
+    return seen, spec
+
+
+def with_offsets_beside(data: Dataset) -> Dataset:
+    """The rows with their offsets beside their targets; as they are, where there are none."""
+    if data.facts.offset is None:
+        return data
+    seen = data.map(_beside)
+    seen.facts = seen.facts.but(offset=None)
+    return seen.sharing_moments(lambda of_target: data.target_moments if of_target else data.moments)
 
 
 def loss_with_offset(loss: Loss) -> Loss:

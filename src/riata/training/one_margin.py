@@ -11,9 +11,9 @@ from riata.solvers.registry import SOLVERS
 from riata.solvers.subset.close_features import Apart, kept_apart
 from riata.training.fitting import Fit, fit, make_problem
 from riata.training.offsets import with_offsets
-from riata.training.origin import far_origin
+from riata.training.origin import Origin, far_origin
 from riata.training.progress import pass_progress, path_progress
-from riata.training.recoding import numbered_or_recoded
+from riata.training.recoding import Recoding, numbered_or_recoded
 from riata.training.selection.asked import Search, search_of
 from riata.training.selection.fits import debiased, fit_selected
 from riata.training.spec import Spec
@@ -26,46 +26,51 @@ MOST_NAMED = 3  # features that explain another
 def fit_margin(
     data: Dataset, spec: Spec, validation: Dataset | None, folds: Folds | None, warn: Warn, label: str = ""
 ) -> Fit:
-    """Fit one linear function, with a progress bar if asked for and a warning if it did not converge."""
-    data, of_loss = with_offsets(data, spec)
+    """Fit one linear function, with a progress bar if asked for and a warning if it did not converge.
+
+    Rows may be counted from a nearer origin, and have other features (`recoding`). The fit is then of these rows, and
+    in the end it becomes one of the rows as they are.
+    """
     validation = None if validation is None else with_offsets(validation, spec)[0]
-    spec = of_loss
+    data, spec = with_offsets(data, spec)
     search, origin = search_of(spec), far_origin(data, spec)
     spec, recoding = numbered_or_recoded(spec, data)
     spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
-    if origin is not None:
-        if origin.hardly_vary:
-            warn(DataWarning(_about_digits(data, origin.hardly_vary)))
-        data, validation = origin.moved(data), validation and origin.moved(validation)
-    if recoding is not None:
-        data, validation = recoding.of(data), validation and recoding.of(validation)
+    if origin is not None and origin.hardly_vary:
+        warn(DataWarning(_about_digits(data, origin.hardly_vary)))
+    both: tuple[Origin | Recoding | None, ...] = (origin, recoding)
+    changes = [change for change in both if change is not None]
+    for change in changes:
+        data, validation = change.of(data), validation and change.of(validation)
     spec = _of_all_at_most(spec, data, warn)
-    fitted: Fit
-    if search is not None:
-        with path_progress(spec.verbose, label) as progress:
-            search = replace(_within(search, spec, data, warn), folds=folds)
-            fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
-    elif spec.debias == "auto":
-        raise OptionError(
-            "debias='auto' is chosen by scores along a path: give alpha as 'auto', too, or debias a share"
-        )
-    elif validation is not None:
-        raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
-    else:
+    if search is None:
+        _check_nothing_is_chosen(spec, validation)
         with pass_progress(spec.verbose, label, spec) as progress:
             fitted = fit(data, spec, progress)
+    else:
+        search = replace(_within(search, spec, data, warn), folds=folds)
+        with path_progress(spec.verbose, label) as progress:
+            fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
     if recoding is None:
         before = data.passes
         _warn_of_features_kept_apart(fitted, data, warn)
         fitted = replace(fitted, result=replace(fitted.result, passes=fitted.result.passes + data.passes - before))
     if spec.debias and search is None:  # a search has scored, and moved, all models of its path
         fitted = debiased(fitted, data)
-    if recoding is not None:
-        fitted = recoding.back(fitted)
-    if origin is not None:
-        fitted = origin.moved_back(fitted)
+    for change in reversed(changes):
+        fitted = change.back(fitted)
     _warn_of_result(fitted, spec, warn)
     return fitted
+
+
+def _check_nothing_is_chosen(spec: Spec, validation: Dataset | None) -> None:
+    """Refuse what is for a choice among models, where there is one fit."""
+    if spec.debias == "auto":
+        raise OptionError(
+            "debias='auto' is chosen by scores along a path: give alpha as 'auto', too, or debias a share"
+        )
+    if validation is not None:
+        raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
 
 
 def _warn_of_result(fitted: Fit, spec: Spec, warn: Warn) -> None:

@@ -33,7 +33,7 @@ class Origin(NamedTuple):
     x: np.ndarray
     hardly_vary: tuple[int, ...] = ()  # columns that pass for constants where they are counted from zero
 
-    def moved(self, data: Dataset) -> Dataset:
+    def of(self, data: Dataset) -> Dataset:
         """The rows, counted from here."""
         y, x = self.y, self.x  # not self: this alone is sent to the workers of a cluster
 
@@ -42,21 +42,21 @@ class Origin(NamedTuple):
 
         return data.map(part)
 
-    def moved_back(self, fitted: Fit) -> Fit:
+    def back(self, fitted: Fit) -> Fit:
         """The fit with the intercepts for rows as they are."""
 
-        def back(coef: np.ndarray, intercept: Any) -> Any:
+        def moved(coef: np.ndarray, intercept: Any) -> Any:
             if not self.x.any():
                 return intercept + self.y
             n_outputs = np.shape(intercept)[-1] if np.ndim(intercept) == np.ndim(coef) else 1
-            moved = coef @ self.x if n_outputs == 1 else by_margin(coef, n_outputs) @ self.x
-            return intercept + self.y - moved
+            by_columns = coef @ self.x if n_outputs == 1 else by_margin(coef, n_outputs) @ self.x
+            return intercept + self.y - by_columns
 
         result = fitted.result
-        fitted = replace(fitted, result=replace(result, intercept=back(result.coef, result.intercept)))
+        fitted = replace(fitted, result=replace(result, intercept=moved(result.coef, result.intercept)))
         if isinstance(fitted, SelectedFit):
             path = fitted.path
-            fitted = replace(fitted, path=replace(path, intercepts=back(path.coefs, path.intercepts)))
+            fitted = replace(fitted, path=replace(path, intercepts=moved(path.coefs, path.intercepts)))
         return fitted
 
 

@@ -117,11 +117,12 @@ class Parameter:
         return self.default if self.option_default is SAME else self.option_default
 
 
+# commands by what they do
 ANY_DATA = ("fit", "path", "stability", "profile", "convert", "statistics")
 ANY_ROWS = (*ANY_DATA, "predict", "evaluate")
 FITS = ("fit", "path", "stability")
 SEARCHES = ("fit", "path")
-DIVIDING = ("fit", "path", "stability", "statistics")  # rows
+DIVIDING_ROWS = ("fit", "path", "stability", "statistics")
 
 PARAMETERS: tuple[Parameter, ...] = (
     # What the columns of the data are.
@@ -143,7 +144,7 @@ PARAMETERS: tuple[Parameter, ...] = (
               metavar="COLUMN", commands=ANY_ROWS),
     Parameter("groups", None, Section.COLUMNS, Kind.TEXT,
               "Column of groups, such as customers: folds and halves keep the rows of each together.",
-              option="--group-by", metavar="COLUMN", commands=DIVIDING, named="row_groups",
+              option="--group-by", metavar="COLUMN", commands=DIVIDING_ROWS, named="row_groups",
               listed=Heading.SELECTION),
     Parameter("time", None, Section.COLUMNS, Kind.TEXT,
               "Column of times: each fold is scored by models fitted to earlier rows.", metavar="COLUMN",

@@ -53,8 +53,7 @@ def _spread(x: np.ndarray, groups: np.ndarray) -> np.ndarray:
     most, least = np.full((2, int(groups.max()) + 1), [[-np.inf], [np.inf]])
     np.maximum.at(most, groups, x)
     np.minimum.at(least, groups, x)
-    spread: np.ndarray = most - least
-    return spread
+    return most - least
 
 
 def penalty_checks(spec: Spec) -> list[tuple[bool, str]]:

@@ -17,13 +17,20 @@ import numpy as np
 from riata.arrays import namespace
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.data.features import groups_by_heredity, groups_listed, orders_of, with_signs_of_two
+from riata.data.features import (
+    bounds_of,
+    factors_of,
+    groups_by_heredity,
+    groups_listed,
+    groups_of,
+    orders_of,
+    with_signs_of_two,
+)
 from riata.errors import OptionError
 from riata.losses.several_margins import by_margin
 from riata.matrices.host import as_matrix
 from riata.scipy_later import sparse as sp
 from riata.training.fitting import Fit
-from riata.training.named_features import with_features_numbered
 from riata.training.paths.model_path import ModelPath
 from riata.training.selection.fits import SelectedFit
 from riata.training.spec import Spec
@@ -81,8 +88,7 @@ class Recoding:
         return replace(path, coefs=coefs, copies=None)
 
     def _of_features(self, coef: np.ndarray, n_outputs: int) -> np.ndarray:
-        of_features: np.ndarray = (self.A @ by_margin(coef, n_outputs).T).ravel()
-        return of_features
+        return (self.A @ by_margin(coef, n_outputs).T).ravel()
 
 
 def numbered_or_recoded(spec: Spec, data: Dataset) -> tuple[Spec, Recoding | None]:
@@ -95,7 +101,7 @@ def numbered_or_recoded(spec: Spec, data: Dataset) -> tuple[Spec, Recoding | Non
     listed, orders = groups_listed(spec.groups, data), orders_of(spec.bounds, data)
     overlaps = listed is not None and len(set().union(*listed)) < sum(map(len, listed))
     if not orders and not overlaps:
-        return with_features_numbered(spec, data), None
+        return _numbered(spec, data), None
     _check_rows(data)
     if overlaps:
         if spec.k is not None and spec.alpha != "auto":
@@ -103,6 +109,16 @@ def numbered_or_recoded(spec: Spec, data: Dataset) -> tuple[Spec, Recoding | Non
         assert listed is not None
         return _with_copies(spec, data, listed, ", a coefficient the sum of one for each group of its feature")
     return _with_steps(spec, data, orders)
+
+
+def _numbered(spec: Spec, data: Dataset) -> Spec:
+    """The spec whose penalty factors, bounds and groups are arrays over the features of this data."""
+    return replace(
+        spec,
+        penalty_factors=factors_of(spec.penalty_factors, data),
+        bounds=bounds_of(spec.bounds, data),
+        groups=groups_of(spec.groups, data),
+    )
 
 
 def _check_rows(data: Dataset) -> None:
@@ -130,7 +146,7 @@ def _with_copies(spec: Spec, data: Dataset, groups: list[list[int]], words: str)
     """A copy of every feature for each of its groups."""
     features = np.concatenate(groups)
     labels = np.repeat(np.arange(len(groups)), list(map(len, groups)))
-    plain = with_features_numbered(replace(spec, groups=None), data)
+    plain = _numbered(replace(spec, groups=None), data)
     factors = None if plain.penalty_factors is None else np.asarray(plain.penalty_factors)[features]
     recoding = replace(_recoding(data, features, np.arange(len(features)), words), copies=features)
     return replace(plain, groups=labels, penalty_factors=factors), recoding
@@ -139,7 +155,7 @@ def _with_copies(spec: Spec, data: Dataset, groups: list[list[int]], words: str)
 def _with_steps(spec: Spec, data: Dataset, orders: list[list[int]]) -> tuple[Spec, Recoding]:
     """For features in order, the steps between their coefficients; without an intercept, that of the first, too."""
     others = {name: pair for name, pair in spec.bounds.items() if not isinstance(pair, str)}
-    plain = with_features_numbered(replace(spec, bounds=others or None), data)
+    plain = _numbered(replace(spec, bounds=others or None), data)
     ordered = set().union(*orders)
     kept = [j for j in range(data.n_features) if j not in ordered]
     sums = [[j] for j in kept]

@@ -13,9 +13,9 @@ SUMS_AGREE = 1e-9
 
 
 def sums_of_rows(data: Dataset) -> list[float] | None:
-    """A few numbers that change with any row, of moments that are known: later chunks may be of files that change.
+    """A few numbers that change where any row does, as where a file of later chunks has become another.
 
-    None on a cluster or a GPU, and where no pass has found moments so far.
+    They are made of moments that are known. None where no pass has found any so far, and on a cluster or a GPU.
     """
     moments = None if isinstance(data, Remote | OnDevice) else data.known_moments
     if moments is None:
@@ -28,8 +28,7 @@ def sums_of_rows(data: Dataset) -> list[float] | None:
 
 
 def _deviation(squares: Any, weight: float) -> np.ndarray:
-    found: np.ndarray = np.sqrt(np.maximum(np.asarray(squares, dtype=float), 0.0) / weight)
-    return found
+    return np.sqrt(np.maximum(np.asarray(squares, dtype=float), 0.0) / weight)
 
 
 def _share(part: Any, rest: Any) -> float:
@@ -42,7 +41,7 @@ def _share(part: Any, rest: Any) -> float:
 
 
 def same_sums(mine: list[float] | None, there: object) -> bool:
-    """Whether these are of the same rows, up to rounding by other numbers of threads; so far as both are known."""
+    """Whether these may be sums of the same rows, rounded by other numbers of threads; None, not known, may be any."""
     if mine is None or there is None:
         return True
     if not isinstance(there, list) or len(there) != len(mine) or not all(type(x) in (int, float) for x in there):

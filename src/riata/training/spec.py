@@ -279,7 +279,7 @@ class Spec:
         return penalty
 
     def penalties_at(self, alphas: Iterable[float], scale: Numbers) -> list[Penalty]:
-        """Those of many strengths."""
+        """The penalties of many strengths, see `penalty_at`."""
         family, factors, limits = self.family, self.factors, self.limits
         penalties = [family.at(alpha).scaled(scale, factors) for alpha in alphas]
         return penalties if self.own_penalty is not None else [penalty.within(*limits) for penalty in penalties]

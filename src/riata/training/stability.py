@@ -16,7 +16,6 @@ def train_halves(data: Dataset, spec: Spec, *, warn: Warn = warn_user, **options
     check_counts_features(spec.solver)
 
     def coefficients(rows: Dataset) -> np.ndarray:
-        coef: np.ndarray = train(rows, spec, warn=warn).coef
-        return coef
+        return train(rows, spec, warn=warn).coef
 
     return stability_of(data, coefficients, **options)

@@ -273,6 +273,8 @@ def test_a_sample_of_many_rows_does_not_change_the_answer():
     assert sample_rows(chunks, None, 0).n_rows == 5000
     assert sample_rows(InMemory(X, y), None, 0).n_rows == 8750
     in_memory, elsewhere = fit(InMemory(X, y), spec).result, fit(chunks, spec).result
+    again = fit(InMemory(X, y), spec).result
+    np.testing.assert_array_equal(again.coef, in_memory.coef)  # without a seed, too
     assert in_memory.converged
     assert elsewhere.converged
     assert_allclose(in_memory.coef, elsewhere.coef, atol=1e-6)

@@ -181,5 +181,7 @@ def test_known_products_speak_for_the_curvature(rng):
     data, features = InMemory(X, rng.normal(size=3000)), np.arange(600)
     problem = Problem(data, LOSSES["squared"], elastic_net(0.01))
     assert isinstance(inner_method.without_curvature(problem, features), GatheredColumns)
-    assert isinstance(inner_method.without_curvature(problem, features, known=features[:50]), GatheredColumns)
-    assert inner_method.without_curvature(problem, features, known=features[:590]) is None
+    assert isinstance(
+        inner_method.without_curvature(problem, features, inner_method.Step(known=features[:50])), GatheredColumns
+    )
+    assert inner_method.without_curvature(problem, features, inner_method.Step(known=features[:590])) is None

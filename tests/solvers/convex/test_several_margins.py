@@ -8,11 +8,11 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from convex_problems import Chunks
+from host_place import Host
 from naive import softmax_proximal_gradient
 from riata.data import sample
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
-from riata.engines.cuda.transfers import Host
 from riata.losses import Softmax
 from riata.objective import Problem, duality_gap, empty_start, first_order, objective
 from riata.penalties import ElasticNet, GroupLasso

@@ -6,10 +6,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from convex_problems import Chunks
+from host_place import Host
 from naive import outputs_proximal_gradient
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
-from riata.engines.cuda.transfers import Host
 from riata.losses import SquaredTargets
 from riata.objective import Problem, duality_gap, empty_start, first_order, objective
 from riata.penalties import ElasticNet, GroupLasso

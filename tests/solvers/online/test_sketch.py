@@ -12,8 +12,8 @@ import riata
 from riata.data.chunk import Chunk, joined
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
+from riata.model.quality import quality
 from riata.model.saved_model import load_model
-from riata.model.scores import scores
 from riata.solvers.online.sketch import Sketch
 from riata.training.fitting import fit
 from riata.training.spec import Spec
@@ -197,7 +197,7 @@ def test_names_survive_hashing(visits, tmp_path):
     assert (tmp_path / "model.json").stat().st_size < 10_000
     loaded = load_model(tmp_path / "model.json")
     assert loaded.names == saved.names
-    assert scores(loaded, opened(visits))["accuracy"] > 0.9
+    assert quality(loaded, opened(visits)).scores["accuracy"] > 0.9
     assert loaded.encoding["encoders"][0]["column"] == "site"  # no user is in the model: the column is not read
 
 
@@ -234,7 +234,7 @@ def test_svmlight_with_numbers_of_sixty_bits(chunk, tmp_path, rng):
     model = riata.SparseClassifier(k=3, solver="sketch", random_state=0).fit(data)
     assert sorted(model.get_feature_names_out()) == sorted(f"x{j}" for j in ids[PLANTED])
     model.to_model().save(tmp_path / "model.json")
-    assert scores(load_model(tmp_path / "model.json"), data)["accuracy"] > 0.9
+    assert quality(load_model(tmp_path / "model.json"), data).scores["accuracy"] > 0.9
     with pytest.raises(OptionError, match="take solver 'sketch'"):
         riata.SparseClassifier(alpha=0.1).fit(data)
 

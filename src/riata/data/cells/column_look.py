@@ -74,7 +74,7 @@ class ColumnLook:
         return next(iter(wanted), None)
 
     def as_known(self) -> CellFormat | None:
-        """That of the formats in which the model's files had this column, if there was one and it is among them."""
+        """The format that the column had in the files of the model, if it may be written in that one here, too."""
         formats = self.formats or []
         if isinstance(self.known, NumberFormat):
             wanted = (self.known.decimal, self.known.thousands)

@@ -148,7 +148,7 @@ def _written_otherwise(look: ColumnLook) -> str | None:
 
 
 def _with_unit(unit: str, other: str) -> str:
-    """With a unit; without one, or the other."""
+    """The unit of a column in words; where it has none, that it is without the unit of the other."""
     called = {PERCENT: "a %"}
     return f"with {called.get(unit, unit)}" if unit else f"without {called.get(other, other)}"
 

@@ -16,8 +16,7 @@ def values_of(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
     if pa.types.is_boolean(kind) and not column.null_count:
         return values_of(column.cast(pa.uint8())).view(np.bool_)
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        values: np.ndarray = column.to_numpy(zero_copy_only=False)
-        return values
+        return column.to_numpy(zero_copy_only=False)
     if column.null_count:
         floats = column if pa.types.is_floating(kind) else column.cast(pa.float64(), safe=False)
         return values_of(filled(floats, float("nan"))).copy()
@@ -41,8 +40,7 @@ def nulls_of(column: pa.Array) -> np.ndarray | None:
     first, skipped = divmod(column.offset, 8)
     bits = np.frombuffer(column.buffers()[0], np.uint8)[first : first + (skipped + len(column) + 7) // 8]
     present = np.unpackbits(bits, bitorder="little")[skipped : skipped + len(column)]
-    nulls: np.ndarray = present == 0
-    return nulls
+    return present == 0
 
 
 def filled(column: pa.Array | pa.ChunkedArray, value: float | str) -> pa.Array | pa.ChunkedArray:

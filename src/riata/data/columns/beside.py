@@ -29,8 +29,7 @@ def dense(part: Part, dtype: npt.DTypeLike) -> np.ndarray:
     if isinstance(part, Codes):
         part = one_hot(part.codes, part.width, dtype)
     part = part.matrix() if isinstance(part, CsrParts) else part
-    array: np.ndarray = part.toarray() if is_sparse(part) else part
-    return array
+    return part.toarray() if is_sparse(part) else part
 
 
 def sparse(parts: Sequence[Part], dtype: npt.DTypeLike) -> "sp.csr_array | CsrParts":

@@ -102,7 +102,7 @@ class Category(Encoder):
         return Codes(levels.of_rows(codes, self._of_missing), n + self.rare + self.missing)
 
     def part_by_hashes(self, hashes: np.ndarray, strings_at: StringsAt) -> Codes:
-        """The same of levels that are known by their hashes; none is missing, and gaps are not counted."""
+        """`part` for levels that are given by their hashes; none is missing, and gaps are not counted."""
         known, table = self._level_hashes
         codes = look_up(table, known, hashes).astype(np.int32)
         if self.rare:
@@ -194,7 +194,7 @@ class HashedCategory(HashedNames):
         return Codes(levels.of_rows(buckets, n), n + 1)
 
     def part_by_hashes(self, hashes: np.ndarray, strings_at: StringsAt) -> Codes:
-        """The same of levels that are known by their hashes; none is missing."""
+        """`part` for levels that are given by their hashes; none is missing."""
         if isinstance(self.bucket_names, GrowingNames):
             self.bucket_names.add(hashes, strings_at)
         return Codes(bucket_of(hashes, self.bits), 2**self.bits + 1)

@@ -91,7 +91,7 @@ class Encoder(ABC):
 
     @cached_property
     def _numbers(self) -> np.ndarray:
-        """Of its features: hashes of their names, which of thousands of columns take longer than few rows of them."""
+        """The hashes of the names of its features; kept, as those of thousands of columns take long to make."""
         return numbers_of(self.names)
 
     def gives(self, names: Collection[str]) -> bool:
@@ -106,7 +106,7 @@ class Encoder(ABC):
         return self
 
     def narrowed_to(self, places: np.ndarray) -> "Encoder":
-        """The same of features that are told by their places among its own, in order."""
+        """`narrowed` to the features at these places among its own, in order."""
         names = self.names
         return self.narrowed(names.at_all(places) if isinstance(names, Names) else [names[i] for i in places.tolist()])
 

@@ -61,8 +61,7 @@ class ColumnProfile:
             values["histogram"] = Bins(*astuple(build(_PlainBins, values["histogram"], "a histogram")))
         if values.get("tells") is not None:
             values["tells"] = build(Told, values["tells"], "what a column tells")
-        profile: ColumnProfile = build(cls, values, "the profile of a column")
-        return profile
+        return build(cls, values, "the profile of a column")
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ class Cross(Encoder):
         return self.part_of(crossed_columns(self.crossed, columns), dtype)
 
     def part_of(self, columns: CrossedColumns, dtype: npt.DTypeLike) -> Part:
-        """The same of columns of which other crosses are made, too."""
+        """`part` for columns that are made ready once for all crosses that they are in."""
         levels = CombinedLevels(columns, self.crossed, self.numeric)
         inner, counted = self.inner, gaps_are_counted()  # gaps are told with strange levels, as strings
         if levels.worth_hashing and (

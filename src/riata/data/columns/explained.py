@@ -107,8 +107,7 @@ class Total(NamedTuple):
 
 def _counts_for(weight: np.ndarray, rows: int) -> np.ndarray:
     """How much groups of these weights count, of so many rows together: those of few rows less than in full."""
-    shares: np.ndarray = np.minimum(weight * (rows / weight.sum()) / FULL_GROUP, 1.0)
-    return shares
+    return np.minimum(weight * (rows / weight.sum()) / FULL_GROUP, 1.0)
 
 
 def _corrected(between: float, spread: float, chance: float) -> float:

@@ -36,8 +36,7 @@ class HashedNames(Encoder):
 
     @property
     def names(self) -> Sequence[str]:
-        found: Sequence[str] = self._names
-        return found
+        return self._names
 
     def narrowed(self, names: Collection[str]) -> Self:
         if len(names) >= MANY and isinstance(self.bucket_names, NamedBuckets):

@@ -31,8 +31,7 @@ class Histogram:
 
     @property
     def edges(self) -> np.ndarray:
-        edges: np.ndarray = np.ldexp(self.first + np.arange(len(self.counts) + 1.0), self.exponent)
-        return edges
+        return np.ldexp(self.first + np.arange(len(self.counts) + 1.0), self.exponent)
 
     def __add__(self, other: "Histogram") -> "Histogram":
         exponent = max(self.exponent, other.exponent)

@@ -29,8 +29,7 @@ class LevelsOfRows(NamedTuple):
         """The code of each row, from the code of each string and that of a missing one."""
         if self.places is None:
             return codes
-        of_rows: np.ndarray = np.append(codes, missing).astype(np.int32)[self.places]  # the last is that of -1
-        return of_rows
+        return np.append(codes, missing).astype(np.int32)[self.places]  # the last is that of -1
 
 
 def worth_compiling(n_rows: int) -> bool:

@@ -135,8 +135,7 @@ class Joined(Names):
             own = np.flatnonzero((places >= start) & (places < start + len(part)))
             if len(own):
                 names[own] = part.at_all(places[own] - start)
-        found: list[str] = names.tolist()
-        return found
+        return names.tolist()
 
     def find(self, name: str) -> int | None:
         for part, start in zip(reversed(self._parts), reversed(self._starts[:-1]), strict=True):
@@ -148,12 +147,10 @@ class Joined(Names):
 def names_in(of_buckets: Mapping[str, str], buckets: np.ndarray) -> Sequence[str | None]:
     """The names of some buckets; None for those without one."""
     all_at_once = getattr(of_buckets, "names_of", None)  # where to look each of them up takes long
-    found: Sequence[str | None]
-    found = [of_buckets.get(str(i)) for i in buckets.tolist()] if all_at_once is None else all_at_once(buckets)
-    return found
+    return [of_buckets.get(str(i)) for i in buckets.tolist()] if all_at_once is None else all_at_once(buckets)
 
 
 def named_alone(of_buckets: Mapping[str, str], buckets: np.ndarray) -> dict[str, str]:
-    """Those of these buckets that have a name, by their numbers."""
+    """The names of these buckets by their numbers, without buckets that have no name."""
     names = zip(buckets.tolist(), names_in(of_buckets, buckets), strict=True)
     return {str(bucket): name for bucket, name in names if name is not None}

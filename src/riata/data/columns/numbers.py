@@ -15,7 +15,7 @@ from riata.data.columns.explained import BinSums, Explained, Labels
 from riata.data.columns.gaps import Gap, gaps_are_counted, tell_gaps
 from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.columns.lists import exact_in_single
-from riata.data.columns.row_order import RowNumbers
+from riata.data.columns.row_order import RowNumbering
 from riata.data.formats.source import Source
 from riata.data.whole_numbers import EXACT, check_range, whole_range, written
 from riata.matrices.moments import VANISHING, vanishing
@@ -91,7 +91,7 @@ class NumberLearner(Learner):
         self.histogram: Histogram | None = None
         self.integers = True  # whether all values are whole numbers
         self.whole: tuple[int, int] | None = None  # the exact range in batches with large whole numbers
-        self.row_numbers: RowNumbers | None = RowNumbers()  # None when values are known not to number the rows
+        self.row_numbers: RowNumbering | None = RowNumbering()  # None when values are known not to number the rows
         self.bins = BinSums()
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:

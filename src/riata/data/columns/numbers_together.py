@@ -28,7 +28,7 @@ class NumbersTogether:
 
     @cached_property
     def _numbers(self) -> np.ndarray:
-        """Of all features: hashes of their names."""
+        """The hashes of the names of all features."""
         return numbers_of(self._names)
 
     def entries(self, batch: pa.RecordBatch, dtype: npt.DTypeLike) -> Entries:

@@ -31,7 +31,7 @@ class Order:
             self.last = later.last
 
 
-class RowNumbers:
+class RowNumbering:
     """Whether whole numbers number the rows: they rise from row to row, or are all different and without large gaps."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class RowNumbers:
             self.distinct = None
 
     @property
-    def possible(self) -> "RowNumbers | None":
+    def possible(self) -> "RowNumbering | None":
         """Itself, None where values repeat or are not whole."""
         return None if self.distinct is None else self
 

@@ -31,8 +31,7 @@ class SeenLevels:
 
     def of(self, places: np.ndarray) -> list[str]:
         """The levels at some places."""
-        found: list[str] = self.strings.take(arrow_of(places)).to_pylist()
-        return found
+        return self.strings.take(arrow_of(places)).to_pylist()
 
     def most_frequent(self, n: int) -> np.ndarray:
         """The places of the levels of most rows; of as many rows, those that come first by name."""

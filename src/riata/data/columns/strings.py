@@ -22,7 +22,7 @@ def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def buffers_as_they_are(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """The same of strings of which none is null, with the offsets that they have, of 32 or 64 bits."""
+    """(bytes, offsets) of an array of strings without a null; the offsets are of 32 or 64 bits, as they are stored."""
     _, offsets, text = strings.buffers()
     kind = np.int32 if pa.types.is_string(strings.type) else np.int64
     at = np.frombuffer(offsets, dtype=kind)[strings.offset : strings.offset + len(strings) + 1]
@@ -32,8 +32,9 @@ def buffers_as_they_are(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 def hashes_of(strings: pa.Array, prefix: str = "") -> np.ndarray:
     """A 64-bit hash per string, of the prefix and the string."""
-    hashes: np.ndarray = hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *buffers(strings))
-    return hashes
+    plain = pa.types.is_string(strings.type) or pa.types.is_large_string(strings.type)
+    whole = buffers_as_they_are(filled(strings, "")) if plain else buffers(strings)
+    return hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *whole)
 
 
 def hash_of(string: str) -> int:
@@ -216,9 +217,7 @@ class NamedBuckets(Mapping[str, str]):
         if not len(self.buckets):
             return [None] * len(buckets)
         places = np.minimum(self.buckets.searchsorted(buckets), len(self.buckets) - 1)
-        names: list[str | None]
-        names = self.names.take(arrow_of(places, null=self.buckets[places] != buckets)).to_pylist()
-        return names
+        return self.names.take(arrow_of(places, null=self.buckets[places] != buckets)).to_pylist()
 
     def __iter__(self) -> Iterator[str]:
         return (str(bucket) for bucket in self.buckets)
@@ -236,7 +235,7 @@ class NamedBuckets(Mapping[str, str]):
         return bool(np.array_equal(self.buckets, other.buckets)) and bool(self.names.equals(other.names))
 
     def among(self, names: Iterable[str], prefix: str) -> "NamedBuckets":
-        """Those whose names, with the prefix before them, are among these; told apart by hashes of 64 bits."""
+        """The buckets whose names, behind the prefix, are among these names, by hashes of 64 bits."""
         own, wanted = hashes_of(self.names, prefix), np.sort(hashes_of_many(names))
         kept = wanted[np.searchsorted(wanted[:-1], own)] == own if len(wanted) else np.zeros(len(own), dtype=bool)
         return self if kept.all() else NamedBuckets(self.buckets[kept], self.names.filter(arrow_of(kept)))

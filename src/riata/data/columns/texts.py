@@ -269,5 +269,4 @@ def _contains(known: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     """Which of the hashes are among the known ones, which are in order."""
     if len(known) == 0:
         return np.zeros(len(hashes), dtype=bool)
-    found: np.ndarray = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
-    return found
+    return known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes

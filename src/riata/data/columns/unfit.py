@@ -40,17 +40,31 @@ class Unfit(NamedTuple):
 
 def unfit(name: str, found: ColumnProfile, n_rows: int, encoder: Encoder) -> Unfit | None:
     """What there is to say against a column with this encoder, if anything; whatever the target is."""
-    n_valid = n_rows - found.missing
     if n_rows < ENOUGH_ROWS or found.type not in ("number", "category", "date", "text"):
         return None
-    if n_valid == 0 or (found.type == "text" and found.levels == 0):
+    return (
+        _says_nothing(name, found, n_rows)
+        or _has_too_many_values(name, found, n_rows, encoder)
+        or _may_be_an_identifier(name, found)
+    )
+
+
+def _says_nothing(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
+    """A column without values, or with a single one."""
+    if found.missing == n_rows or (found.type == "text" and found.levels == 0):
         return Unfit(f"column {name!r} is empty: left out", "is empty")
     if found.missing == 0 and _constant(found):
         why = "has the same value in all rows"
         return Unfit(f"column {name!r} {why}: left out", why)
+    return None
+
+
+def _has_too_many_values(name: str, found: ColumnProfile, n_rows: int, encoder: Encoder) -> Unfit | None:
+    """A column of levels or words, most of which few rows have."""
+    n_valid, distinct = n_rows - found.missing, found.distinct or 0
     kept = ", but for whether there is one" if found.missing else ""
-    own = found.type == "category" and (found.distinct or 0) > UNIQUE * n_valid and n_valid >= ENOUGH_ROWS
-    many = own or (found.type == "category" and (found.distinct or 0) > MOST_NUMBERS)
+    own = found.type == "category" and distinct > UNIQUE * n_valid and n_valid >= ENOUGH_ROWS
+    many = own or (found.type == "category" and distinct > MOST_NUMBERS)
     if many and (example := _written_number(found)) is not None:
         each = "nearly every row has its own" if own else f"there are {found.distinct:,} different ones"
         return Unfit(
@@ -80,6 +94,11 @@ def unfit(name: str, found: ColumnProfile, n_rows: int, encoder: Encoder) -> Unf
             f"column {name!r} has about {found.distinct:,} levels in {n_rows:,} rows: hashed into "
             f"{2**encoder.bits:,} features; if it is an identifier, drop it {_dropping(name)}",
         )
+    return None
+
+
+def _may_be_an_identifier(name: str, found: ColumnProfile) -> Unfit | None:
+    """A column of numbers or dates that tell rows apart, by what they are or by its name."""
     if found.numbers_rows and named_as_id(name):
         why = "numbers the rows"
         return Unfit(f"column {name!r} {why}: left out (unless it is named among the features)", why)

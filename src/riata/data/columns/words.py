@@ -64,8 +64,7 @@ class WordRules:
     def own_hashes(self, names: Sequence[str]) -> np.ndarray:
         """The hash of each word or run: of all that its text has, the last is the longest."""
         found = self.words(string_array(list(names), pa.string()))
-        hashes: np.ndarray = found.hashes[found.indptr[1:] - 1]
-        return hashes
+        return found.hashes[found.indptr[1:] - 1]
 
     @cached_property
     def _passed_over(self) -> frozenset[bytes]:
@@ -73,9 +72,7 @@ class WordRules:
 
     def name(self, spelled: bytes) -> str:
         """A word or run as it is counted: in lower case, without stop words, with one space between words."""
-        words = (
-            spelled.lower().translate(SEPARATED).split()
-        )  # of bytes, lower() changes ASCII alone, as the kernel does
+        words = spelled.lower().translate(SEPARATED).split()  # lower() changes ASCII alone in bytes, as kernels do
         return b" ".join(word for word in words if word not in self._passed_over).decode(errors="replace")
 
 

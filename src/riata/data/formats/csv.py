@@ -4,6 +4,7 @@ The syntax of each file is told by its first rows (`dialect.py`), and so is what
 Arrow parses what it can: types are inferred from the first block, whole numbers are read as float64, so that a 2.5 may
 follow a million of them, and a column that is empty in the first block is read as numbers, unless it is declared
 categorical or text. Cells that are written in another way are read as strings and converted batch by batch.
+A large file whose text is plain is read faster where Arrow would have one thread alone (`plain_text.py`).
 """
 
 import re
@@ -33,6 +34,8 @@ from riata.data.formats.text_encoding import as_utf8, one_byte, plain_utf8
 from riata.data.whole_numbers import DigitsLost, written_range
 from riata.errors import DataError
 from riata.machine import return_freed_memory
+
+PLAIN_FROM = 4 << 20  # bytes of a file: loading the loop that reads plain text takes time
 
 
 class Csv(FileSource):
@@ -66,8 +69,12 @@ class Csv(FileSource):
         self.refused, self.strays = self._meaning.refused, self._meaning.strays
         self.schema = one_schema(files, [self._as_read(schema) for schema in schemas])
         self.notes = self._notes(schemas)
+        self._beside_others = False
         if len(self.schema.names) > MANY_COLUMNS:
             return_freed_memory()
+
+    def read_beside_others(self) -> None:
+        self._beside_others = True
 
     def dialect(self, file: File) -> Dialect:
         """How a file is written."""
@@ -138,8 +145,16 @@ class Csv(FileSource):
             plain = [name for name, kind in kinds.items() if pa.types.is_floating(kind) and name not in formats]
             formats |= dict.fromkeys(plain, NumberFormat(self._arrow.decimal))
         kinds |= dict.fromkeys(formats, pa.string())
-        n_read, n_unfit, block, skipped_before = 0, 0, parsed_bytes(self._block_bytes), self.skipped
+        n_read, n_unfit, n_counted, block = 0, 0, 0, parsed_bytes(self._block_bytes)
         live, words = isinstance(file, StandardInput | Followed), None
+        for found in self._plain_rows(file, kinds, formats):
+            if found is None:  # Arrow begins again, behind the rows that were read
+                break
+            n_read += found.num_rows
+            yield found.select(wanted)
+            del found
+        else:
+            return
         if not live:
             words = self._arrow.first_words(len(columns))
         while True:
@@ -151,10 +166,11 @@ class Csv(FileSource):
                     batch, left_out = converted(batch, formats, self._skip_bad)
                     self._note_bad_rows(file, (_beside(ragged, n_read + row + 1) for row in left_out[:MOST_PLACES]))
                     n_read, n_unfit = n_read + n_rows, n_unfit + len(left_out)
-                    self.skipped = skipped_before + n_unfit + len(ragged)
+                    self.skipped += n_unfit + len(ragged) - n_counted
+                    n_counted = n_unfit + len(ragged)
                     yield batch.select(wanted)
                 self._note_bad_rows(file, ragged[:MOST_PLACES])
-                self.skipped = skipped_before + n_unfit + len(ragged)
+                self.skipped += n_unfit + len(ragged) - n_counted
                 return
             except BadCell as bad:
                 raise DataError(self._about_cell(file, bad, n_read)) from bad
@@ -167,6 +183,20 @@ class Csv(FileSource):
                 if "straddling" not in str(error) or block >= longest_row(self._block_bytes) or live:
                     raise
                 block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
+
+    def _plain_rows(
+        self, file: File, kinds: Mapping[str, pa.DataType], formats: Mapping[str, CellFormat]
+    ) -> Iterator[pa.RecordBatch | None]:
+        """The rows that a compiled loop reads; None, at last, where it leaves any to Arrow."""
+        here = file.span is None and not isinstance(file, StandardInput | Followed) and file.size >= PLAIN_FROM
+        as_it_is = not formats and not self._skip_bad and self._arrow.decimal == "."
+        if not (self._beside_others and here and as_it_is and may_be_plain(self.dialect(file), kinds)):
+            yield None
+            return
+        from riata.data.formats.plain_text import PlainText  # imports numba, which a small fit does without
+
+        with file.stream() as stream:
+            yield from PlainText(self._block_bytes, self._arrow.null_words).batches(stream, self.dialect(file), kinds)
 
     def whole_range(self, column: str) -> tuple[int, int] | None:
         form = self._formats.get(column, PLAIN)
@@ -336,3 +366,12 @@ def _advice(value: str) -> str:
         f"correct it, let it count as missing (csv={{'missing': [{value!r}]}}), declare "
         "the column categorical, or skip such rows (on_error='skip')"
     )
+
+
+def may_be_plain(dialect: Dialect, kinds: Mapping[str, pa.DataType]) -> bool:
+    """Whether a file of this dialect, and columns of these kinds, may be plain text (`plain_text.py`)."""
+    known = all(kind in (pa.string(), pa.float64()) for kind in kinds.values())
+    few = len(kinds) <= MANY_COLUMNS
+    simple = plain_utf8(dialect.encoding) and not dialect.comment
+    letters = len(dialect.separator) == 1 and (dialect.separator + dialect.quote).isascii()
+    return known and few and simple and letters and len(dialect.names) > 1

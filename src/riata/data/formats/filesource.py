@@ -4,12 +4,14 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
 import pyarrow as pa
 
 from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.files import File
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.source import Source
+from riata.data.formats.unlearnable import Unlearnable, without_rows
 from riata.errors import DataError, RiataError
 
 ENOUGH_LINES = 5  # that tell how long lines are
@@ -27,6 +29,7 @@ class FileSource(Source):
         self.files = list(files)
         self.n_bytes = sum(file.size for file in files)
         self._judged_by: Sequence[str] | None = None  # the columns that decide which rows are bad; None for all
+        self._unlearnable: Unlearnable | None = None  # what rows must not have, where such rows are left out
         self._ends: list[int] = []  # for each file read so far, how many rows there are up to its end
 
     @abstractmethod
@@ -36,16 +39,28 @@ class FileSource(Source):
     def judge_by(self, columns: Sequence[str]) -> None:
         self._judged_by = self.own(columns)
 
+    def leave_out_unlearnable(self, weight: str | None) -> None:
+        self._unlearnable = Unlearnable(weight)
+
     def with_judged(self, columns: Sequence[str]) -> list[str]:
         """These columns, and after them all others that decide which rows are bad."""
         return list(dict.fromkeys([*columns, *(self.schema.names if self._judged_by is None else self._judged_by)]))
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         self.skipped, self.skipped_at, self._ends, total = 0, [], [], 0
+        read = columns if self._unlearnable is None else self._unlearnable.with_own(self, columns)
         for file in self.files:
             _check_unchanged(file)
+            n_before, n_read = self.skipped, 0  # in this file
             with self.door(file, columns):
-                for batch in self.read(file, columns, rows):
+                for batch in self.read(file, read, rows):
+                    if self._unlearnable is not None:
+                        bad = self._unlearnable.rows(batch)
+                        if self.skipped == n_before:  # else it is not known where rows are
+                            self._note_bad_rows_of(file, n_read + bad[:MOST_PLACES])
+                        n_read, n_before = n_read + batch.num_rows, n_before + len(bad)
+                        self.skipped += len(bad)
+                        batch = without_rows(batch, bad).select(list(columns))
                     total += batch.num_rows
                     yield batch
             _check_unchanged(file)  # there may be no other pass
@@ -69,6 +84,11 @@ class FileSource(Source):
         place = f"{file.path}, {place}"
         if len(self.skipped_at) < MOST_PLACES and place not in self.skipped_at:  # a pass may begin again
             self.skipped_at = [*self.skipped_at, place]
+
+    def _note_bad_rows_of(self, file: File, rows: np.ndarray) -> None:
+        """Remember where rows, by their numbers from 0, are."""
+        for row in rows.tolist():
+            self.note_bad(file, self.nth(file, row))
 
     @contextmanager
     def door(self, file: File, columns: Sequence[str] = ()) -> Iterator[None]:

@@ -48,7 +48,15 @@ class NamedLines(ParsedLines):
         )  # fmt: skip
         wanted = self.with_judged(())
         n, nnz, n_written, *of_lines = read_named(
-            block, start, stop, self._skip_bad, self.fields, BASE in wanted, ascii, room
+            block,
+            start,
+            stop,
+            self._skip_bad,
+            self.fields,
+            BASE in wanted,
+            WEIGHT in (self._judged_by or ()),
+            ascii,
+            room,
         )
         names = _strings(room.name_ends[: nnz + 1], room.names[:n_written])
         items = arrow_of(room.values[:nnz])

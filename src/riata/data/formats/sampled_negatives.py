@@ -89,6 +89,9 @@ class SampledNegatives(Source):
     def judge_by(self, columns: Sequence[str]) -> None:
         self.inner.judge_by(self.inner.own(dict.fromkeys([*columns, self._target])))
 
+    def leave_out_unlearnable(self, weight: str | None) -> None:
+        self.inner.leave_out_unlearnable(self._weight)
+
     def as_codes(self) -> None:
         self.inner.as_codes()
 

@@ -58,6 +58,12 @@ class Source(ABC):
         Otherwise a pass over fewer columns would leave fewer rows out. Before this is called, all columns decide.
         """
 
+    def leave_out_unlearnable(self, weight: str | None) -> None:  # noqa: B027 (most are refused with a sentence)
+        """Leave out, in every pass, rows with an infinite number, or with a `weight` that is none.
+
+        Those columns decide that decide which rows are bad (`judge_by`).
+        """
+
     def as_codes(self) -> None:  # noqa: B027 (most have none)
         """Leave strings as codes (dictionary-encoded) where they are stored so; the schema does not tell."""
 
@@ -190,6 +196,10 @@ class WithColumns(Source):
     def judge_by(self, columns: Sequence[str]) -> None:
         for source in self.sources:
             source.judge_by(source.own(columns))
+
+    def leave_out_unlearnable(self, weight: str | None) -> None:
+        for source in self.sources:
+            source.leave_out_unlearnable(weight if weight in source.schema.names else None)
 
     def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         parts = [s.slice(names, start, stop) for s, names in self._shares(columns)]

@@ -44,7 +44,7 @@ def check_as_encoded(source: Any, encoding: Encoding | None, options: dict[str, 
             )
 
 
-def check_width(rows: Dataset, n_features: int | None) -> Dataset:
+def check_n_features(rows: Dataset, n_features: int | None) -> Dataset:
     """The rows, unless they have another number of features than was said."""
     if n_features not in (None, rows.n_features):
         raise DataError(f"there are {rows.n_features} features, and n_features says {n_features}: leave it out")
@@ -69,9 +69,9 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         return bool(value == encoding.weight)
     if name in ("offset", "exposure"):
         return encoding.offset == Offset(str(value), name == "exposure")
-    return name not in ROLES and _OF_COLUMNS[name](
-        value, encoding
-    )  # columns with a role are not among the encoded ones
+    if name in ROLES:  # such columns are not among the encoded ones
+        return False
+    return _OF_COLUMNS[name](value, encoding)
 
 
 def _task_of(target: Target | None) -> str:

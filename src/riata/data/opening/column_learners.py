@@ -113,7 +113,7 @@ class ColumnLearners:
     def _interaction(
         self, pair: tuple[str, str], known: Mapping[str, Learner | None], batch: pa.RecordBatch
     ) -> Learner:
-        """Of levels their combinations, of numbers with numbers or levels their products."""
+        """The learner of an interaction: of levels their combinations, of numbers with any column their products."""
         parts: list[Learner] = []
         for name in pair:
             alone = known[name] if name in known else self._learner(name, batch.column(name))

@@ -74,7 +74,7 @@ class ColumnOptions:
         return LEVEL_BITS if self.hash_bits is None else self.hash_bits
 
     def cross_bits(self, n_crosses: int) -> int:
-        """The same of the combinations of levels in each of so many crosses."""
+        """How many bits the hashes of combined levels have, in each of so many crosses."""
         if self.hash_bits is not None:
             return self.hash_bits
         fit = (self.cross_buckets // max(n_crosses, 1)).bit_length() - 1
@@ -209,29 +209,26 @@ def as_names(columns: Sequence[Any]) -> tuple[str, ...]:
 
 def as_crosses(crosses: Any) -> tuple[tuple[str, ...], ...]:
     """Each cross as the names of its columns, at least two; "all" is all pairs of columns of levels."""
-    given = [[crosses]] if isinstance(crosses, str) else crosses
-    for cross in given:
-        if isinstance(cross, str) or (tuple(cross) not in ALL_PAIRS and not 2 <= len(set(cross)) == len(cross)):
-            raise OptionError(
-                f"a cross is of two columns or more, such as ('carrier', 'dest'), or 'all', not {cross!r}"
-            )
-    return tuple(as_names(cross) for cross in given)
+    return _two_or_more(crosses, "a cross is of two columns or more, such as ('carrier', 'dest'), or 'all'")
+
+
+def as_interactions(interactions: Any) -> tuple[tuple[str, ...], ...]:
+    """Each as the names of two columns or more, all pairs of which are meant; "all" is all pairs of features."""
+    return _two_or_more(interactions, "interactions are of two columns or more, such as ('price', 'size'), or 'all'")
+
+
+def _two_or_more(given: Any, rule: str) -> tuple[tuple[str, ...], ...]:
+    """Names of columns that go together, by groups of at least two, or "all" alone."""
+    groups = [[given]] if isinstance(given, str) else given
+    for group in groups:
+        if isinstance(group, str) or (tuple(group) not in ALL_PAIRS and not 2 <= len(set(group)) == len(group)):
+            raise OptionError(f"{rule}, not {group!r}")
+    return tuple(map(as_names, groups))
 
 
 def named_crosses(options: ColumnOptions) -> list[tuple[str, ...]]:
     """The crosses whose columns are named: not those of all pairs."""
     return [one for one in options.crosses if one not in ALL_PAIRS]
-
-
-def as_interactions(interactions: Any) -> tuple[tuple[str, ...], ...]:
-    """Each as the names of two columns or more, all pairs of which are meant; "all" is all pairs of features."""
-    given = [[interactions]] if isinstance(interactions, str) else interactions
-    for one in given:
-        if isinstance(one, str) or (tuple(one) not in ALL_PAIRS and not 2 <= len(set(one)) == len(one)):
-            raise OptionError(
-                f"interactions are of two columns or more, such as ('price', 'size'), or 'all', not {one!r}"
-            )
-    return tuple(as_names(one) for one in given)
 
 
 def named_interactions(options: ColumnOptions) -> list[tuple[str, ...]]:

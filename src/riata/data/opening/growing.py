@@ -66,6 +66,8 @@ class GrowingRows(OutOfCore):
         known_encoding(rows, self._encoding, asked.column_options(roles).targets)  # which says what is missing
         rows.width = asked.n_features
         rows.as_codes()
+        if reading.skip_bad:
+            rows.leave_out_unlearnable(roles["weight"])
         rows.judge_by(self._columns)
         rows.single_pass = True
         assert self.profile is not None

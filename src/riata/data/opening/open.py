@@ -26,7 +26,7 @@ from riata.data.encoding import Encoding
 from riata.data.formats.files import is_place_of_files
 from riata.data.opening.arrays import open_array
 from riata.data.opening.asked import Asked, NamedColumns
-from riata.data.opening.checks import check_as_encoded, check_known, check_width, refuse_given
+from riata.data.opening.checks import check_as_encoded, check_known, check_n_features, refuse_given
 from riata.data.opening.column_options import DERIVED, ColumnOptions
 from riata.data.opening.growing import open_growing
 from riata.data.opening.rows import RemoteOpener, open_rows
@@ -203,7 +203,7 @@ def _open_statistics(source: Any, asked: Asked) -> Dataset:
     refuse_given(asked.sampling, f"{source} holds sums, and no rows to choose among")
     statistics = load_statistics(source, asked.memory)
     check_as_encoded(source, statistics.encoding, asked.settled_by_encoding)
-    return check_width(statistics.as_data(), asked.n_features)
+    return check_n_features(statistics.as_data(), asked.n_features)
 
 
 def _open_by_name(source: str, asked: Asked) -> Dataset:
@@ -232,4 +232,4 @@ def _open_array(source: Any, asked: Asked) -> Dataset:
     rows = open_array(
         source, asked.target, asked.beside, asked.task, None, asked.need_target, asked.marks, asked.positive
     )
-    return check_width(rows, asked.n_features)
+    return check_n_features(rows, asked.n_features)

@@ -76,11 +76,8 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
     """The dataset of anything that has rows to read."""
     reading = asked.reading()
     rows = open_source(source, reading, asked.target)
-    if (
-        remote_opener is None
-        and isinstance(rows, Ipc)
-        and (converted := open_converted(rows, asked.memory)) is not None
-    ):
+    converted = open_converted(rows, asked.memory) if remote_opener is None and isinstance(rows, Ipc) else None
+    if converted is not None:
         check_as_encoded(source, converted.encoding, asked.settled_by_encoding)
         refuse_given(asked.sampling, "rows that were encoded before are read as they are")
         return converted.load() if converted.n_bytes <= in_memory_bytes(asked.memory) else converted
@@ -96,6 +93,8 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
     if asked.sample_negatives is not None and roles["target"] is not None:
         rows = SampledNegatives(rows, roles["target"], roles["weight"], as_share(asked.sample_negatives))
         roles["weight"] = rows.weight
+    if reading.skip_bad:
+        rows.leave_out_unlearnable(roles["weight"])
     if remote_opener is not None and rows.single_pass:
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
     ready = _ready(rows, roles, asked)

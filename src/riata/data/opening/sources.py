@@ -110,8 +110,7 @@ def source_of_files(files: list[File], reading: Reading, target: Any = None, she
     if kind == "ipc":
         return Ipc(files, chunk_bytes(reading.memory))
     kinds: dict[str, Any] = {"orc": Orc, "avro": Avro}
-    other: Source = kinds[kind](files)
-    return other
+    return kinds[kind](files)
 
 
 def _stdin(reading: Reading) -> Source:

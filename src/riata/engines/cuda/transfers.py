@@ -1,4 +1,4 @@
-"""Where chunks are stored and summed: on a GPU, or on the host in its place, to test the same steps without one."""
+"""Where chunks are stored and summed: on a GPU, and how they get there."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -11,7 +11,6 @@ from riata.data.chunk import Chunk
 from riata.errors import OptionError
 from riata.matrices.cuda import CudaDense, CudaSparse, cupy, nbytes_on_gpu, rows_on_gpu
 from riata.matrices.matrix import Matrix
-from riata.matrices.reference import reference
 
 Buffers = dict[int, np.ndarray]  # pinned memory for the arrays of a chunk, by their number
 PINNED: dict[int, int] = {}  # address ranges (start: stop) of host arrays with page-locked memory
@@ -39,34 +38,6 @@ class Place(Protocol):
 
     def uploaded(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         """The chunks, sent there one after the other."""
-
-
-class Host:
-    """NumPy, or another library of the array API, in place of a GPU."""
-
-    def __init__(self, xp: Any = np, room: float = float("inf")) -> None:
-        self._xp, self._room = xp, room
-
-    @property
-    def room(self) -> float:
-        return self._room
-
-    def rows(self, X: Any) -> Matrix:
-        return reference(X, self._xp)
-
-    def vector(self, values: Any) -> Any:
-        return self._xp.asarray(np.asarray(values, dtype=np.float64))
-
-    def nbytes(self, X: Any) -> int:
-        return nbytes_on_gpu(X)
-
-    def pin(self, array: np.ndarray) -> None:
-        """Nothing to do."""
-
-    def uploaded(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-        for chunk in chunks:
-            X, *others = chunk.arrays
-            yield Chunk(self.rows(X.array), *map(self.vector, others))
 
 
 class Gpu:

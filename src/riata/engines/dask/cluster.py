@@ -192,8 +192,7 @@ def submit_all(
         raise lost(client)
     where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE_GRAPH}):
-        futures: list[Future] = client.map(f, *arguments, pure=False, **where)
-        return futures
+        return client.map(f, *arguments, pure=False, **where)
 
 
 def in_tree(client: Client, combine: Callable[[list[Any]], Any], futures: list[Future], fan_in: int) -> Future:

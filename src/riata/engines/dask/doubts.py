@@ -41,8 +41,7 @@ class Brought:
         self.counts: list[int] = result_of(client, submit(client, _counts, part))
 
     def rows(self, i: int, span: slice) -> Chunk:
-        chunk: Chunk = result_of(self._client, submit(self._client, _rows, self._part, i, span))
-        return chunk
+        return result_of(self._client, submit(self._client, _rows, self._part, i, span))
 
     def release(self, i: int) -> None:
         pass
@@ -61,9 +60,7 @@ def _rows(part: Part, i: int, span: slice) -> Chunk:
 
 def confirm(client: Client, results: list[Future], again: Callable[[int], Any]) -> None:
     """Refuse results of parts that are not finite where those of `again`, by the number of the part, are."""
-    explained = np.zeros(
-        0, bool
-    )  # the numbers that did overflow, of parts with as many: others may overflow there, too
+    explained = np.zeros(0, bool)  # numbers that did overflow: in parts with as many, they may overflow, too
     for i, found in enumerate(result_of(client, submit_all(client, _not_finite, results))):
         if len(explained) == len(found) and not (found & ~explained).any():
             continue

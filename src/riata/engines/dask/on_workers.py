@@ -72,7 +72,7 @@ class OnWorkers(Remote):
         return other
 
     def grouped(self, groups: Sequence[slice]) -> "OnWorkers":
-        """The same rows, of which long runs have these parts together, as they most likely lie on one worker."""
+        """These rows, whose long runs (`sum_long_runs`) take parts together that most likely lie on one worker."""
         self._groups = list(groups)
         return self
 
@@ -105,12 +105,10 @@ class OnWorkers(Remote):
         return OnWorkers(self.client, parts, [its[-1:] for its in self._places], facts, self.row_bytes)
 
     def sum(self, f: Callable[[Chunk], T]) -> T:
-        total: T = self._total(sum_of_part, self._places, f, FAN_IN)
-        return total
+        return self._total(sum_of_part, self._places, f, FAN_IN)
 
     def sum_runs(self, f: Callable[[Run], T]) -> T:
-        total: T = self._total(run_of_part, list(enumerate(self._places)), lambda _, run: f(run), FAN_IN_RUNS)
-        return total
+        return self._total(run_of_part, list(enumerate(self._places)), lambda _, run: f(run), FAN_IN_RUNS)
 
     @property
     def n_long_runs(self) -> int:
@@ -118,8 +116,7 @@ class OnWorkers(Remote):
 
     def sum_long_runs(self, f: Callable[[Run], T]) -> T:
         groups, starts = ([its[group] for group in self._groups] for its in (self._parts, self._places))
-        total: T = self._total(run_of_parts, starts, f, FAN_IN_RUNS, groups)
-        return total
+        return self._total(run_of_parts, starts, f, FAN_IN_RUNS, groups)
 
     def runs(self, f: Callable[[int, Run], T]) -> list[T]:
         tasks = self._tasks(run_of_part, list(enumerate(self._places)), self._seen, f)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import DataError
 from riata.losses import against_rest, probabilities
@@ -72,55 +73,70 @@ def _share(part: float, whole: float) -> float | None:
 
 def class_quality(model: "Model", data: Dataset) -> ClassQuality:
     """Accuracy, AUC, log loss, confusion and curves: one pass."""
-    places, labels = positions(model, data), list(model.classes or [])
-    first = 1 if len(labels) == 2 else 0
-    curves = {str(label): ScoreTable() for label in labels[first:]} if len(labels) <= MOST_CURVES else {}
-    n_rows, confusion, calibration, surprise = 0, np.zeros((len(labels), len(labels))), CalibrationTable(), 0.0
-    ends, undecided = Ends(len(labels) - first), Undecided.of(model, data)
+    sums = ClassSums(model, data)
     for z, chunk in model.visit(data):
-        truth, weight = places[chunk.y.astype(np.intp)], chunk.weight
-        n_rows += len(truth)
-        np.add.at(confusion, (truth, model.decide(z)), weight)
+        sums.add(z, chunk)
+    return sums.quality()
+
+
+class ClassSums:
+    """What the quality of a classifier is made of, added up over rows."""
+
+    def __init__(self, model: "Model", data: Dataset) -> None:
+        self._n_rows, self._model, self._places = 0, model, positions(model, data)
+        self._labels: list[Any] = list(model.classes or [])
+        self._first = 1 if len(self._labels) == 2 else 0  # class with a margin: of two only the second has one
+        with_margins = self._labels[self._first :]
+        few = len(self._labels) <= MOST_CURVES
+        self._curves = {str(label): ScoreTable() for label in with_margins} if few else {}
+        self._confusion = np.zeros((len(self._labels), len(self._labels)))
+        self._calibration, self._surprise = CalibrationTable(), 0.0
+        self._ends, self._undecided = Ends(len(with_margins)), Undecided.of(model, data)
+
+    def add(self, z: np.ndarray, chunk: Chunk) -> None:
+        """Add rows with these margins."""
+        model, truth, weight = self._model, self._places[chunk.y.astype(np.intp)], chunk.weight
+        self._n_rows += len(truth)
+        np.add.at(self._confusion, (truth, model.decide(z)), weight)
         scores_of = against_rest(model.link_function, z)
-        ends.add(scores_of, truth - first)
-        if undecided is not None:
-            undecided.add(z, chunk)
-        for i, table in enumerate(curves.values()):
-            table.add(scores_of if scores_of.ndim == 1 else scores_of[:, i], truth == first + i, weight)
+        self._ends.add(scores_of, truth - self._first)
+        if self._undecided is not None:
+            self._undecided.add(z, chunk)
+        for i, table in enumerate(self._curves.values()):
+            table.add(scores_of if scores_of.ndim == 1 else scores_of[:, i], truth == self._first + i, weight)
         if model.link_function.probabilities:
             p, rows = probabilities(model.link_function, z), np.arange(len(truth))
-            chosen = np.ones(len(p), dtype=int) if len(labels) == 2 else p.argmax(axis=1)
-            calibration.add(p[rows, chosen], truth == chosen, weight)
-            surprise -= weight @ np.log(np.maximum(p[rows, truth], np.finfo(float).eps))
-    if n_rows == 0:
-        raise DataError("there are no rows to score the model on")
-    total = confusion.sum()
-    scores: dict[str, float | None] = {"accuracy": float(np.trace(confusion) / total)}
-    curves = {label: table for label, table in curves.items() if table.both}
-    if len(labels) == 2 and curves:
-        scores["auc"] = curves[str(labels[1])].auc
-    baseline = _of_shares(confusion.sum(axis=1), model.training.baseline) | {"auc": 0.5}
-    groups = None
-    if model.link_function.probabilities:
-        scores["log_loss"] = log_loss = float(surprise / total)
-        if (of_shares := baseline["log_loss"]) is not None and of_shares > 0:
-            scores["deviance_explained"] = 1.0 - log_loss / of_shares
-        groups = calibration.groups()
-    baseline = {name: baseline[name] for name in scores}
-    apart = ends.apart()
-    separated = [labels[first + i] for i in apart]
-    unlimited = [] if undecided is None else undecided.unlimited(apart)
-    return ClassQuality(
-        n_rows=n_rows,
-        scores=scores,
-        labels=labels,
-        confusion=confusion,
-        curves=curves,
-        calibration=groups,
-        baseline=baseline,
-        separated=separated,
-        unlimited=unlimited,
-    )
+            chosen = np.ones(len(p), dtype=int) if len(self._labels) == 2 else p.argmax(axis=1)
+            self._calibration.add(p[rows, chosen], truth == chosen, weight)
+            self._surprise -= weight @ np.log(np.maximum(p[rows, truth], np.finfo(float).eps))
+
+    def quality(self) -> ClassQuality:
+        """How good predictions are, over all rows."""
+        if self._n_rows == 0:
+            raise DataError("there are no rows to score the model on")
+        has_probabilities = self._model.link_function.probabilities
+        curves = {label: table for label, table in self._curves.items() if table.both}
+        baseline = _of_shares(self._confusion.sum(axis=1), self._model.training.baseline) | {"auc": 0.5}
+        total = self._confusion.sum()
+        scores: dict[str, float | None] = {"accuracy": float(np.trace(self._confusion) / total)}
+        if len(self._labels) == 2 and curves:
+            scores["auc"] = curves[str(self._labels[1])].auc
+        if has_probabilities:
+            scores["log_loss"] = log_loss = float(self._surprise / total)
+            if (of_shares := baseline["log_loss"]) is not None and of_shares > 0:
+                scores["deviance_explained"] = 1.0 - log_loss / of_shares
+        apart = self._ends.apart()
+        return ClassQuality(
+            n_rows=self._n_rows,
+            scores=scores,
+            labels=self._labels,
+            confusion=self._confusion,
+            curves=curves,
+            calibration=self._calibration.groups() if has_probabilities else None,
+            baseline={name: baseline[name] for name in scores},
+            separated=[self._labels[self._first + i] for i in apart],
+            unlimited=[] if self._undecided is None else self._undecided.unlimited(apart),
+        )
 
 
 def _of_shares(weights: np.ndarray, known: list[float] | None) -> dict[str, float | None]:

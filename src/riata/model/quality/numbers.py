@@ -128,7 +128,7 @@ def _errors(mse: float, mae: float | None, variance: float) -> dict[str, float |
 
 
 def _without_rounding(r2: float) -> float:
-    """That of the mean is zero, whatever is left of it in the last digits."""
+    """R2, or 0 where it differs from 0 by rounding alone, as for the mean."""
     return 0.0 if abs(r2) < ROUNDING else float(r2)
 
 

@@ -25,7 +25,7 @@ MOST_ROWS = 2000  # of a group, whose predicted curves are averaged
 
 @dataclass(frozen=True)
 class RiskCurves:
-    """Of some rows, the share of which nothing had happened yet: observed (Kaplan and Meier, 1958), and predicted."""
+    """The share of some rows without an event up to each time: observed (Kaplan and Meier, 1958), and predicted."""
 
     name: str
     n_rows: int

@@ -32,7 +32,7 @@ class TargetsQuality:
 
 
 def targets_quality(model: "Model", data: Dataset) -> TargetsQuality:
-    """Of each target what is known of one, and the means over targets: one pass."""
+    """How good predictions of each target are, and the means over targets: one pass."""
     check_numbers(data)
     names = model.targets or []
     if (there := data.facts.targets) is None or len(there) != len(names):
@@ -54,7 +54,7 @@ def targets_quality(model: "Model", data: Dataset) -> TargetsQuality:
 
 
 def levels_quality(model: "Model", data: Dataset) -> TargetsQuality:
-    """Of each quantile what is known of one, the means over levels, and the share of rows that cross: one pass."""
+    """How good each quantile is, the means over levels, and the share of rows in which quantiles cross: one pass."""
     check_numbers(data)
     known, names, crossing = model.training.baseline, model.outputs, 0
     sums = [NumberSums(model.of_level(k), None if known is None else known[k]) for k in range(len(names))]

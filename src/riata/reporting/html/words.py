@@ -40,7 +40,7 @@ def asked(facts: Facts) -> list[str]:
 
 
 def _minimised(facts: Facts) -> str:
-    """Of which models it is the best, and by what."""
+    """A sentence on what was asked for: among which models the best is, and what makes it the best."""
     parameters, k, alpha = facts.parameters, facts.k, facts.alpha
     loss, grouped = f"mean {facts.model.loss_function.words} over the rows", "groups" in (facts.training.counted or "")
     if k is not None:

@@ -27,7 +27,7 @@ from riata.solvers.convex.columns.gathered_columns import GatheredColumns
 from riata.solvers.convex.columns.restricted import sum_rounding
 from riata.solvers.convex.compiled_paths.models_ahead import ModelsAhead
 from riata.solvers.convex.compiled_paths.path_models import AlphaModel, Passed, PathOptions
-from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
+from riata.solvers.convex.inner_method import InnerModel, Step, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratics.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.quadratics.kept_factor import KeptFactor
@@ -232,10 +232,9 @@ def _model(problems: list[Problem], state: WorkingSetState, at: FirstOrder, memo
         return all_of_them
     known = state.curvature.features if problem.loss.quadratic and isinstance(state.curvature, Curvature) else None
     in_model = int(np.count_nonzero(state.w))
-    also = partial(watched, problem, at, state.features, in_model, share=WATCHED)
-    columns = without_curvature(
-        problem, state.features, many_minima=True, memory=memory, at_hand=state.gathered, also=also, known=known
-    )
+    others = partial(watched, problem, at, state.features, in_model, share=WATCHED)
+    step = Step(memory, many_minima=True, at_hand=state.gathered, watched=others, known=known)
+    columns = without_curvature(problem, state.features, step)
     state.gathered = columns if isinstance(columns, AnchoredColumns) else None
     if columns is not None:
         state.curvature = NOTHING if problem.loss.quadratic else state.curvature

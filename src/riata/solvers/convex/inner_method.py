@@ -16,6 +16,7 @@ Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the 
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,21 +61,26 @@ ANCHORED_STEPS, ANCHORED_STEP = 4, 1.5e7  # that take the place of NEWTON_STEPS,
 NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
 
 
+class Step(NamedTuple):
+    """What is known of the step that a working set is for."""
+
+    memory: int | None = None  # the budget, in bytes
+    many_minima: bool = False  # whether it is one of many over these rows, as along a path: compiled loops pay then
+    rough: bool = False  # whether another step, over more features, follows: then a rough minimum is enough
+    at_hand: AnchoredColumns | GatheredColumns | KeptAnchor | None = None  # what the last step had
+    watched: Callable[[], np.ndarray] | None = None  # other features, whose sparse columns may be gathered as well
+    known: np.ndarray | None = None  # features whose products with one another have been made
+
+
+ANY_STEP = Step()
+
+
 def without_curvature(
-    problem: Problem,
-    features: np.ndarray,
-    many_minima: bool = False,
-    rough: bool = False,
-    memory: int | None = None,
-    at_hand: AnchoredColumns | GatheredColumns | KeptAnchor | None = None,
-    also: Callable[[], np.ndarray] | None = None,
-    known: np.ndarray | None = None,
+    problem: Problem, features: np.ndarray, step: Step = ANY_STEP
 ) -> AnchoredColumns | ColumnCopy | GatheredColumns | OutputColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None.
 
-    Those at hand are taken if they are of these features and few others. A `rough` minimum is one that another with
-    more features follows. Sparse columns may be gathered with those of other features `also`. The products of `known`
-    features with one another have been made.
+    Those at hand are taken if they are of these features and few others.
     """
     data = problem.data
     if problem.loss.couples_rows or problem.loss.stiff:
@@ -87,21 +93,21 @@ def without_curvature(
         return _group_columns(problem.penalty, data, features, problem.fit_intercept)
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
         return None
-    if len(features) > FEW_FEATURES and _may_be_anchored(problem, data, features, rough, memory):
-        if not isinstance(at_hand, AnchoredColumns):
-            kept = at_hand if isinstance(at_hand, KeptAnchor) else NO_ANCHOR
-            at_hand = AnchoredColumns(data, problem.fit_intercept, kept)
-        return at_hand.with_features(features)
-    curvature_cost = _curvature_cost(problem, data, features, known)
+    if len(features) > FEW_FEATURES and _may_be_anchored(problem, data, features, step):
+        if isinstance(step.at_hand, AnchoredColumns):
+            return step.at_hand.with_features(features)
+        kept = step.at_hand if isinstance(step.at_hand, KeptAnchor) else NO_ANCHOR
+        return AnchoredColumns(data, problem.fit_intercept, kept).with_features(features)
+    curvature_cost = _curvature_cost(problem, data, features, step.known)
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < curvature_cost:
-        others = also() if also is not None and data.chunk.X.sparse else features[:0]
-        if isinstance(at_hand, GatheredColumns) and at_hand.serves(features, len(others)):
-            return at_hand
+        others = step.watched() if step.watched is not None and data.chunk.X.sparse else features[:0]
+        if isinstance(step.at_hand, GatheredColumns) and step.at_hand.serves(features, len(others)):
+            return step.at_hand
         return GatheredColumns.of(data, np.concatenate([features, others]), problem.fit_intercept)
-    return column_copy(problem, features, many_minima)
+    return column_copy(problem, features, step.many_minima)
 
 
-def _may_be_anchored(problem: Problem, data: InMemory, features: np.ndarray, rough: bool, memory: int | None) -> bool:
+def _may_be_anchored(problem: Problem, data: InMemory, features: np.ndarray, step: Step) -> bool:
     """Whether a curvature of these columns may serve for many steps, which pays, and there is room for them.
 
     Two rows for each column are so few that it can put them on their right sides (Cover, 1965): on the way there the
@@ -110,9 +116,9 @@ def _may_be_anchored(problem: Problem, data: InMemory, features: np.ndarray, rou
     if problem.loss.quadratic or not problem.penalty.convex or data.chunk.X.sparse:
         return False
     room = ENTRY_BYTES * len(features) * (data.n_rows + COPIES_OF_PRODUCTS * len(features))
-    if memory is not None and room > memory:
+    if step.memory is not None and room > step.memory:
         return False
-    if rough and data.n_rows < ROWS_PER_COLUMN * len(features):
+    if step.rough and data.n_rows < ROWS_PER_COLUMN * len(features):
         return False
     entries = data.stored(features)
     saved = (NEWTON_STEPS - 1) * _products_cost(data, entries, len(features))

@@ -13,7 +13,7 @@ from riata.solvers.convex.columns.all_columns import NO_PAST
 from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
 from riata.solvers.convex.columns.gathered_columns import GatheredColumns
 from riata.solvers.convex.columns.restricted import sum_rounding
-from riata.solvers.convex.inner_method import InnerModel, all_columns, without_curvature
+from riata.solvers.convex.inner_method import InnerModel, Step, all_columns, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratics.curvature import FAST, NOTHING, ROUGH_PRECISION, Curvature
 from riata.solvers.convex.smooth_step import smooth_step
@@ -207,8 +207,9 @@ def _inner_model(
     state.past = NO_PAST
     if state.all_columns is not None and state.all_columns.serves(problem.penalty):
         return state.all_columns, waiting
-    also = None if waiting else partial(watched, problem, reading.at, features, int(np.count_nonzero(state.w)))
-    columns = without_curvature(problem, features, False, falling, options.memory, state.gathered, also)
+    others = None if waiting else partial(watched, problem, reading.at, features, int(np.count_nonzero(state.w)))
+    step = Step(memory=options.memory, rough=falling, at_hand=state.gathered, watched=others)
+    columns = without_curvature(problem, features, step)
     if columns is not None:
         return columns, waiting
     if reading.second is not None:

@@ -53,8 +53,7 @@ class Pursuit:
                 return chunk.X.slopes(z), z.sum()
 
             by_w, total = self.problem.data.sum(part)
-            product: np.ndarray = (by_w - self._mean * total) / self._scale / self.problem.data.total_weight
-            return product
+            return (by_w - self._mean * total) / self._scale / self.problem.data.total_weight
 
         return self.problem.loss.curvature * largest_eigenvalue(second, len(self._scale))
 

@@ -25,10 +25,7 @@ class Fobos(Method):
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
         t = state.steps + 1 + np.arange(len(sweep.etas))
         share = np.where(t <= self.half_until, 0.5, 1.0)
-        moved: tuple[float, float] = fobos_sweep(
-            sweep.steps, self.l1 * share, self.l2, state.w, state.b, learn_b, state.largest
-        )
-        return moved
+        return fobos_sweep(sweep.steps, self.l1 * share, self.l2, state.w, state.b, learn_b, state.largest)
 
 
 def fobos(problem: Problem, options: Options) -> Iterator[Iterate]:

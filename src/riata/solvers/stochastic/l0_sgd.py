@@ -18,9 +18,7 @@ class L0Sgd(Method):
     schedule = "constant"
 
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
-        moved: tuple[float, float]
-        moved = l0_sgd_sweep(sweep.steps, self.k, state.w, state.b, learn_b, state.largest)
-        return moved
+        return l0_sgd_sweep(sweep.steps, self.k, state.w, state.b, learn_b, state.largest)
 
 
 def l0_sgd(problem: Problem, options: Options) -> Iterator[Iterate]:

@@ -20,8 +20,7 @@ class Schedule:
     decay: Callable[[np.ndarray], np.ndarray]
 
     def __call__(self, t: Any) -> np.ndarray:
-        steps: np.ndarray = self.first / self.decay(np.asarray(t, dtype=float))
-        return steps
+        return self.first / self.decay(np.asarray(t, dtype=float))
 
 
 def constant(first: float) -> Schedule:

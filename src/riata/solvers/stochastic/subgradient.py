@@ -26,9 +26,7 @@ class Subgradient(Method):
     schedule = "1/t"
 
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
-        moved: tuple[float, float]
-        moved = subgradient_sweep(sweep.steps, self.l1, state.w, state.b, learn_b, state.largest)
-        return moved
+        return subgradient_sweep(sweep.steps, self.l1, state.w, state.b, learn_b, state.largest)
 
 
 def subgradient(problem: Problem, options: Options) -> Iterator[Iterate]:
@@ -89,8 +87,7 @@ def _by_passes(problem: Problem) -> tuple[Smooth, float]:
             return chunk.X.slopes(z), z.sum()
 
         by_w, by_b = data.sum(part)
-        product: np.ndarray = np.append(by_w / scale, [by_b] * problem.fit_intercept) / data.total_weight
-        return product
+        return np.append(by_w / scale, [by_b] * problem.fit_intercept) / data.total_weight
 
     return smooth, problem.loss.curvature * largest_eigenvalue(hessian_bound, d + problem.fit_intercept)
 

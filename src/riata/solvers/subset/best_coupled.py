@@ -16,7 +16,7 @@ from riata.data.sample import sample_rows
 from riata.errors import OptionError
 from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem, empty_start, first_order, gap_unit
-from riata.outcome.proofs import Bound, GlobalBound, Proof, SwapOptimal, ZeroLoss
+from riata.outcome.proofs import Bound, Proof, SwapOptimal, ZeroLoss
 from riata.solvers.convex.quadratics.curvature import Point
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_set, restoring
@@ -24,6 +24,7 @@ from riata.solvers.subset.local.coupled_quadratic import CoupledQuadratic
 from riata.solvers.subset.local.coupled_refit import CoupledRefits
 from riata.solvers.subset.local.refit import SEPARATED, Fitted
 from riata.solvers.subset.memory_untold import budget_for
+from riata.solvers.subset.proof.global_bound import bound_of_all
 from riata.solvers.subset.search.subset import MIN_GAIN
 from riata.threads import one_blas_thread
 from riata.units import whole_megabytes
@@ -159,11 +160,9 @@ class CoupledSearch:
         return None, SwapOptimal(k, d - k, size, n_refitted=n_known)
 
     def bound(self, objective: float, proof: Proof | None) -> Callable[[], Bound] | None:
-        """What no other model is below, where the check has compared them all."""
-        if not (isinstance(proof, SwapOptimal) and proof.compares_all) or self.problem.limit is not None:
-            return None
-        lowest = max(0.0, objective - MIN_GAIN * self._unit) if proof.n_others > 0 else objective
-        return lambda: GlobalBound(self.k, lowest, objective, proof.counted)
+        """A bound on all other models, where the check has compared them."""
+        known = bound_of_all(self.problem, objective, proof) if isinstance(proof, SwapOptimal) else None
+        return None if known is None else lambda: known
 
     def _proposals(self, model: CoupledQuadratic, moves: list[list[int]]) -> list[tuple[np.ndarray, Point]]:
         """Features that searches on the quadratic end at, by swaps, with more or anew; then those of single moves."""

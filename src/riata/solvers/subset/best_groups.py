@@ -11,7 +11,7 @@ import numpy as np
 
 from riata.errors import OptionError
 from riata.objective import Problem, empty_intercept, gap_unit
-from riata.outcome.proofs import Bound, GlobalBound, SwapOptimal
+from riata.outcome.proofs import Bound, SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options
 from riata.solvers.subset.best_k_refits import REFITS
@@ -19,7 +19,7 @@ from riata.solvers.subset.local.local_quadratic import LocalQuadratic
 from riata.solvers.subset.local.refit import SEPARATED, Fitted, Proposal, Refits
 from riata.solvers.subset.memory_untold import budget_for
 from riata.solvers.subset.proof.certified import certified_iterates, resumed_iterates
-from riata.solvers.subset.proof.global_bound import Size, quadratic_bounds, true_bounds
+from riata.solvers.subset.proof.global_bound import Size, bound_of_all, quadratic_bounds, true_bounds
 from riata.solvers.subset.search.group_subset import GroupSubset
 from riata.solvers.subset.search.subset import MIN_GAIN
 from riata.threads import one_blas_thread
@@ -50,7 +50,7 @@ def best_groups(problem: Problem, options: Options) -> Iterates:
         size = Size(k, support, search.outlook.weights)
 
         def bound() -> Bound:
-            return _of_all(problem, F, proof) or quadratic_bounds(model, [size]).of(problem, k, F)
+            return bound_of_all(problem, F, proof) or quadratic_bounds(model, [size]).of(problem, k, F)
 
         if options.certify is not None:
             whole = np.union1d(support, problem.always_in)
@@ -85,17 +85,9 @@ def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Itera
     return None
 
 
-def _of_all(problem: Problem, objective: float, proof: SwapOptimal | None) -> Bound | None:
-    """What no other model is below, where all of them were compared."""
-    if proof is None or not proof.compares_all or problem.limit is not None:
-        return None
-    slack = MIN_GAIN * gap_unit(problem) if proof.n_others > 0 else 0.0
-    return GlobalBound(proof.k, max(0.0, objective - slack), objective, proof.counted)
-
-
 def _bound(problem: Problem, fit: Fitted, model: LocalQuadratic, proof: SwapOptimal | None) -> Bound:
     """How much better other groups could be, from the local quadratic at a fit."""
-    if (known := _of_all(problem, fit.objective, proof)) is not None:
+    if (known := bound_of_all(problem, fit.objective, proof)) is not None:
         return known
     k, everything = groups_of(problem).k, np.arange(problem.data.n_features)
     chosen = model.others(fit.support)

@@ -57,10 +57,9 @@ def best_k(problem: Problem, options: Options) -> Iterates:
     rounds = candidate_rounds(model, k, 2.0 * MIN_GAIN * gap_unit(problem), room.candidates, start)
     if problem.loss.quadratic:
         return (yield from _quadratic_iterates(model, k, rounds, options))
-    else:
-        *_, last = islice(rounds, EARLY_ROUNDS)  # more would refine a quadratic about to be replaced
-        more = largest_gains(last.outlook.gains, model.candidates, next_count(k))
-        return (yield from by_refits(problem, options, (last.support, np.append(model.candidates, more))))
+    *_, last = islice(rounds, EARLY_ROUNDS)  # more would refine a quadratic about to be replaced
+    more = largest_gains(last.outlook.gains, model.candidates, next_count(k))
+    return (yield from by_refits(problem, options, (last.support, np.append(model.candidates, more))))
 
 
 class Round(NamedTuple):

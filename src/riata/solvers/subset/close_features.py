@@ -46,14 +46,13 @@ def close_features(model: LocalQuadratic, support: np.ndarray, outlook: Outlook)
     H, varies = model.products[np.ix_(places, places)], model.diagonal[model.candidates[places]] > 0.0
     first, second = np.nonzero(np.triu((H**2 >= 1.0 - COLLINEAR) & varies[:, None] & varies[None, :], 1))
     pairs = model.candidates[places[np.column_stack([second, first])]]
-    found: np.ndarray = np.vstack([by_support, pairs])
-    return found
+    return np.vstack([by_support, pairs])
 
 
 def kept_apart(problem: Problem, w: np.ndarray, b: float, close: np.ndarray | None) -> list[Apart]:
-    """Those of the close features that would have lowered the objective, the best first: two passes if there are any.
+    """The features among the `close` ones that would have lowered the objective, the best first: two passes.
 
-    None: which are close is found by two passes more.
+    Where `close` is None, two more passes find out which features are close.
     """
     support = np.setdiff1d(np.flatnonzero(w), problem.always_in)
     if close is None:
@@ -109,8 +108,7 @@ class _Differences:
 
     def _of_constant(self, sums: np.ndarray) -> np.ndarray:
         """What the constant explains of squares."""
-        explained: np.ndarray = sums**2 / self._G[0, 0] if self._problem.fit_intercept else np.zeros(len(sums))
-        return explained
+        return sums**2 / self._G[0, 0] if self._problem.fit_intercept else np.zeros(len(sums))
 
     def _own(self, j: int) -> np.ndarray:
         """The places in the base of what explains a feature."""
@@ -126,7 +124,7 @@ class _Differences:
         return share
 
     def worth_telling(self) -> Iterator[Apart]:
-        """Those that gain enough."""
+        """The features whose gain is worth telling."""
         enough = WORTH * gap_unit(self._problem)
         for j, (feature, _) in enumerate(self._close):
             if self._square[j] <= ROUNDING**2 * self._numbers[j] or self.spread[j] == 0.0:

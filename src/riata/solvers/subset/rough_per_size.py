@@ -73,7 +73,7 @@ def _by_refits(
     min_gain: float,
     made: Made,
 ) -> list[Fitted]:
-    """These supports and those that the local quadratic at the largest of them proposes, fitted to the true loss."""
+    """The true loss fitted to these supports, and to those that the local quadratic at the largest of them proposes."""
     [top] = refits(at_empty[-1:])
     if top.objective <= SEPARATED * gap_unit(problem):  # there is no curvature left to search on
         return [*refits(at_empty[:-1], made=made), top]

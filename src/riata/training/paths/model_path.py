@@ -95,14 +95,12 @@ class ModelPath:
     @property
     def n_selected(self) -> np.ndarray:
         """The number of features of each model."""
-        n_selected: np.ndarray = np.count_nonzero(self._used.any(axis=2), axis=1)
-        return n_selected
+        return np.count_nonzero(self._used.any(axis=2), axis=1)
 
     @property
     def n_coefficients(self) -> np.ndarray:
         """The number of non-zero coefficients of each model; copies of a feature count once."""
-        n_coefficients: np.ndarray = np.count_nonzero(self._used, axis=(1, 2))
-        return n_coefficients
+        return np.count_nonzero(self._used, axis=(1, 2))
 
     @property
     def n_choosable(self) -> int:

@@ -1,7 +1,6 @@
 """A fit whose penalty was chosen, and one that was moved towards the least mean loss over its features."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from riata.training.paths.model_path import ModelPath
 from riata.training.selection.asked import Search
 from riata.training.selection.choosing import Selection
 from riata.training.selection.scoring import mean_losses
-from riata.training.selection.search import search_path
+from riata.training.selection.search import Progress, nobody, search_path
 from riata.training.spec import Spec
 from riata.training.stages.relaxing import refits
 
@@ -27,15 +26,11 @@ class SelectedFit(Fit):
 
 
 def fit_selected(
-    data: Dataset,
-    spec: Spec,
-    search: Search,
-    validation: Dataset | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    data: Dataset, spec: Spec, search: Search, validation: Dataset | None = None, progress: Progress | None = None
 ) -> SelectedFit:
     """Fit a path to all rows and take the model that the search chooses, without fitting it again."""
     started, passes_before = time.perf_counter(), data.passes
-    path, selection = search_path(data, spec, search, validation, progress)
+    path, selection = search_path(data, spec, search, validation, progress or nobody)
     i = selection.index
     value = path.values[i].item()
     chosen = replace(spec, k=value, ridge=path.ridge) if path.by == "k" else replace(spec, alpha=value)
@@ -59,7 +54,7 @@ def fit_selected(
 
 
 def debiased(fitted: Fit, data: Dataset) -> Fit:
-    """The same features with coefficients nearer to those of least mean loss, or with these: a few passes."""
+    """The fit with coefficients moved towards those of least mean loss over the same features: a few passes."""
     result, spec = fitted.result, fitted.spec
     if not result.coef.any():
         return fitted

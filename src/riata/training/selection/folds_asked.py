@@ -48,7 +48,7 @@ def folds_asked(data: Dataset, spec: Spec) -> Folds:
 
 
 def folds_by_value(data: Dataset, n_folds: int, seed: int) -> Folds | None:
-    """Folds that a row has whatever rows are beside it, so that those of several days go together; None for one."""
+    """Folds by what each row is, whatever is beside it, so that those of several days go together; None for one."""
     marks = data.facts.marks
     if marks is not None and FOLDS in marks:
         return numbered(marks[FOLDS])

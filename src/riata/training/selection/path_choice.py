@@ -37,5 +37,4 @@ class PathChoice(NamedTuple):
     @property
     def chosen(self) -> float:
         """The alpha or k of the chosen model."""
-        value: float = self.path.values[self.selection.index].item()
-        return value
+        return self.path.values[self.selection.index].item()

@@ -13,7 +13,6 @@ Where a loss has several margins a row, one ridge chooses features and fits them
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -74,8 +73,7 @@ class Scored:
 
     @property
     def means(self) -> np.ndarray:
-        means: np.ndarray = np.average(self.by_fold, axis=0, weights=self.weights)
-        return means
+        return np.average(self.by_fold, axis=0, weights=self.weights)
 
     @property
     def least(self) -> float:
@@ -171,7 +169,7 @@ class RidgeSearch:
         return best if best is plain or best.clearly_better_than(plain) else plain
 
     def _grown(self, scored: Scored, k_max: int) -> Scored:
-        """These scores with those of larger models behind them."""
+        """The scores, with those of models of more features, up to `k_max`, behind them."""
         more = [size for size in sizes_to(k_max) if size > scored.sizes[-1]]
         end = self._with_ridge(scored.choosing, scored.fitting, more)
         by_fold = np.hstack([scored.by_fold, end.by_fold[:, 1:]])
@@ -182,9 +180,9 @@ class RidgeSearch:
 
     def _scored(self, choosing: float, fitting: float, sizes: list[int], score: Callable[[_Fold], HeldOut]) -> Scored:
         """The scores of all folds, side by side where their rows are in memory."""
-        tasks, parts = [partial(score, fold) for fold in self._folds], []
+        parts = []
         with one_blas_thread(), ThreadPoolExecutor(self._threads) as pool:
-            for part in pool.map(_call, tasks) if self._threads > 1 else map(_call, tasks):
+            for part in pool.map(score, self._folds) if self._threads > 1 else map(score, self._folds):
                 parts.append(part)
                 self._n_made += len(sizes)
                 usual = (1 + sum(len(some) for _, some in self._ridges)) * len(self._folds) * len(sizes)
@@ -195,10 +193,6 @@ class RidgeSearch:
 
 def _best(some: Sequence[Scored]) -> Scored:
     return min(some, key=lambda scored: scored.least)
-
-
-def _call(task: Callable[[], HeldOut]) -> HeldOut:
-    return task()
 
 
 def ridge_unit(data: Dataset, spec: Spec) -> float:

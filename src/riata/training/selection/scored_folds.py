@@ -149,14 +149,14 @@ def folds_of(data: Dataset, spec: Spec, search: Search, folds: Folds | None) -> 
 
 
 def scores_of(folds: RowFolds | ProductFolds, fold: int, path: ModelPath) -> HeldOut:
-    """What models like those of a path, but fitted to other rows, score on those of a fold."""
+    """The scores, on the rows of a fold, of models like those of a path that are fitted to the other rows."""
     rows = folds.of(fold)
     models = _path_of(rows.learnt, folds.spec, folds.search, like=path)
     return rows.scores(_to_be_scored(models, rows.learnt, folds.spec))
 
 
 def _to_be_scored(path: ModelPath, data: Dataset, spec: Spec) -> ModelPath:
-    """A fold's models, with debias those of every share that is tried in a row, as `every_share` has them."""
+    """The models of a fold to be scored: with debias, those of all shares that are tried, one after the other."""
     shares = shares_tried(spec)
     return relaxed(path, data, spec).one_after_the_other(shares) if shares else path
 

@@ -100,5 +100,4 @@ def _log_choices(d: int, m: np.ndarray) -> np.ndarray:
     """log of d choose m."""
     from scipy.special import gammaln  # slow to import
 
-    log_choices: np.ndarray = gammaln(d + 1.0) - gammaln(m + 1.0) - gammaln(d - m + 1.0)
-    return log_choices
+    return gammaln(d + 1.0) - gammaln(m + 1.0) - gammaln(d - m + 1.0)

@@ -18,8 +18,9 @@ from riata.data.gram import are_whole
 from riata.data.statistics import SummaryRows
 from riata.errors import OptionError
 from riata.outcome.choices import ScoredOn, Scores
+from riata.solvers.registry import AUTO
 from riata.solvers.subset.local.hessian import NOTHING
-from riata.training.checks import check_rows, check_spec
+from riata.training.checks import check_rows, check_spec, refuse
 from riata.training.paths.k_paths import fitted_k_path, k_path_of_margin, supports_under_ridge
 from riata.training.paths.model_path import ModelPath
 from riata.training.paths.path import MOST_ALPHAS, usual_reach
@@ -34,6 +35,11 @@ from riata.training.spec import Spec
 from riata.training.stages.relaxing import every_share, shares_tried
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
+Progress = Callable[[int, int, str], None]  # is told how many paths are done, of how many, and the name of the next
+
+
+def nobody(done: int, of: int, following: str) -> None:
+    """Nobody is told."""
 
 
 def search_path(
@@ -41,9 +47,9 @@ def search_path(
     spec: Spec,
     search: Search,
     validation: Dataset | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress = nobody,
 ) -> tuple[ModelPath, Selection]:
-    """The path of all rows, and the choice of one of its models. Progress is told of paths done, of how many."""
+    """The path of all rows, and the choice of one of its models."""
     _check(search, spec, data.n_features, validation)
     check_rows(data, spec)
     if search.alpha_reach is None:
@@ -55,7 +61,7 @@ def search_path(
     if search.by == "alpha" and divided is not None and isinstance(folds, RowFolds) and folds.fit_in_memory:
         path, parts = folds.side_by_side()
         return cross_validated(every_share(path, data, spec), search.rule, spec.loss_function, parts, folds.used)
-    if progress is not None and divided is not None:
+    if divided is not None:
         progress(0, divided.n_folds + 1, "of all rows")
     path = folds.path()
     models = every_share(path, data, spec)
@@ -64,8 +70,7 @@ def search_path(
     if search.needs_folds:
         parts = []
         for fold in range(folds.used.count):
-            if progress is not None:
-                progress(fold + 1, folds.used.count + 1, f"fold {fold + 1} of {folds.used.count}")
+            progress(fold + 1, folds.used.count + 1, f"fold {fold + 1} of {folds.used.count}")
             parts.append(scores_of(folds, fold, path))
         return cross_validated(models, search.rule, spec.loss_function, parts, folds.used)
     return _without_folds(models, data, spec, search.rule, validation)
@@ -97,11 +102,7 @@ def _without_folds(
 
 
 def _with_ridge(
-    folds: RowFolds | ProductFolds,
-    spec: Spec,
-    search: Search,
-    validation: Dataset | None,
-    progress: Callable[[int, int, str], None] | None,
+    folds: RowFolds | ProductFolds, spec: Spec, search: Search, validation: Dataset | None, progress: Progress
 ) -> tuple[ModelPath, Selection]:
     """The path along k of the ridge of least score, and the choice of one of its models."""
     everything, n_rows = folds.everything, folds.n_rows
@@ -116,12 +117,10 @@ def _with_ridge(
     side_by_side = validation is None and isinstance(folds, RowFolds) and folds.fit_in_memory
     if side_by_side:
         rows = [partial(_as_it_is, one()) for one in rows]
-    if progress is not None:
-        progress(0, 2, "over folds and ridges")
+    progress(0, 2, "over folds and ridges")
     ridges = RidgeSearch(rows, spec, side_by_side)
     best = ridges.best(ridge_unit(everything, spec), k_max, k_most)
-    if progress is not None:
-        progress(1, 2, "of all rows")
+    progress(1, 2, "of all rows")
 
     def chosen(scored: Scored) -> tuple[ModelPath, Selection]:
         path = _path_under(everything, spec, scored, k_max)
@@ -194,14 +193,9 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
         (spec.certifies,
          f"{search.by}='auto' is not certified: leave certify out, or give it the number k that was chosen"),
         (spec.checkpoint is not None, f"{search.by}='auto' has no checkpoints: leave checkpoint out, or give a number"),
-        (spec.solver not in ("auto", _SOLVER[search.by]),
-         f"a path along {search.by} is made by solver {_SOLVER[search.by]!r}, not by {spec.solver!r}"),
+        (spec.solver not in ("auto", AUTO[search.by]),
+         f"a path along {search.by} is made by solver {AUTO[search.by]!r}, not by {spec.solver!r}"),
     ]  # fmt: skip
-    for wrong, sentence in checks:
-        if wrong:
-            raise OptionError(sentence)
+    refuse(checks)
     if search.by == "k":
         check_spec(replace(spec, k=1), n_features)
-
-
-_SOLVER = {"alpha": "exact", "k": "best-k"}

@@ -50,8 +50,7 @@ def _marginal(data: Dataset, spec: Spec) -> np.ndarray:
     problem = Problem(data, spec.loss_function, spec.family.at(0.0), spec.fit_intercept)
     slopes = by_margin(empty_start(problem).at.by_w, spec.loss_function.n_outputs)
     lengths = np.sqrt(np.sum(slopes**2, axis=0))  # over the outputs, where there are several
-    scaled: np.ndarray = lengths / data.moments.scale
-    return scaled
+    return lengths / data.moments.scale
 
 
 def _all_features(data: Dataset, spec: Spec, ridge: bool) -> np.ndarray:
@@ -76,8 +75,7 @@ def _all_features(data: Dataset, spec: Spec, ridge: bool) -> np.ndarray:
     every = np.arange(d)
     start = np.zeros(d), float(empty_intercept(problem))
     found = Refits(problem, every, spec.memory_bytes).fit([every], [start])[0]
-    scaled: np.ndarray = found.coef * scale
-    return scaled
+    return found.coef * scale
 
 
 def _mean_curvature(data: Dataset, loss: Loss, spec: Spec) -> float:

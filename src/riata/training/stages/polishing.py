@@ -17,13 +17,14 @@ from riata.data.chunk import Chunk, targets_alone
 from riata.data.dataset import Dataset
 from riata.data.some_features import SomeFeatures
 from riata.engines.open import open_data
-from riata.errors import DataError, OptionError
+from riata.errors import DataError
 from riata.matrices.moments import Moments
 from riata.objective import Problem, duality_gap, gap_unit
 from riata.objective.passes import first_order_part, summarise
 from riata.outcome.rest import Rest
 from riata.solvers.iterate import Leads
 from riata.solvers.registry import SOLVERS
+from riata.training.checks import refuse
 from riata.training.offsets import with_offsets
 from riata.training.spec import Spec
 from riata.training.targets.several_classes import class_weights, one_against_rest
@@ -38,7 +39,7 @@ def check_polish(spec: Spec, data: Dataset) -> None:
     """Refuse what cannot be polished, before anything is learnt."""
     solver = SOLVERS[spec.solver_name]
     several = len(data.classes) > 2 if data.classes is not None else data.facts.targets is not None
-    refusals = [
+    refuse([
         (solver.method is None or solver.width_free,
          f"polish follows a pass of solver 'online', not of {spec.solver_name!r}: take that, or leave polish out"),
         (several or bool(spec.loss_function.levels), "polish is for one margin: a number, or two classes"),
@@ -49,10 +50,7 @@ def check_polish(spec: Spec, data: Dataset) -> None:
          "polish is a fit with one L1 penalty: leave out k and debias, and give alpha a number or leave it out"),
         (data.single_pass and data.opened is None,
          "polish reads rows again, and this stream can be read only once: give it a file, or cache=True"),
-    ]  # fmt: skip
-    for wrong, sentence in refusals:
-        if wrong:
-            raise OptionError(sentence)
+    ])  # fmt: skip
 
 
 def second_fit(spec: Spec, leads: Leads) -> Spec:
@@ -70,12 +68,12 @@ def leads_of(found: Trained) -> Leads:
 
 
 def without_numbers(found: Trained) -> Trained:
-    """All but the numbers of every feature, of which none is needed once the candidates are known."""
+    """What an online pass found, but for its numbers for every feature, which candidates make useless."""
     return replace(found, coef=np.broadcast_to(0.0, found.coef.shape), scale=None, leads=None)
 
 
 def rows_of(data: Dataset, found: Trained, features: np.ndarray) -> Dataset:
-    """The same rows with these features alone."""
+    """The rows that the online pass has seen, with these features alone."""
     if data.single_pass:
         assert found.encoding is not None
         rows = _again(data, SomeFeatures.of(found.encoding, features), one_pass=False)  # an exact fit has many passes
@@ -87,7 +85,7 @@ def rows_of(data: Dataset, found: Trained, features: np.ndarray) -> Dataset:
 
 
 def all_rows(data: Dataset, found: Trained) -> Dataset:
-    """The same rows with all features, once more."""
+    """The rows that the online pass has seen, with all features, once more."""
     if not data.single_pass:
         return data
     assert found.encoding is not None
@@ -171,7 +169,7 @@ class Unit(NamedTuple):
 
 
 def unit_of(some: Dataset, second: Trained, spec: Spec) -> Unit | None:
-    """That of the fit of the candidates; None where it has no one alpha."""
+    """The unit of the gap of the candidates' fit; None where that has no alpha, or several."""
     alpha = None if second.course is None else second.course.alphas[0]
     if alpha is None:
         return None

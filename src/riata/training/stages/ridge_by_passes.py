@@ -91,5 +91,4 @@ def _solved(times: Callable[[np.ndarray], np.ndarray], right: np.ndarray, enough
     from scipy.sparse.linalg import LinearOperator, cg  # slow to import
 
     curvature = LinearOperator((len(right), len(right)), matvec=times, dtype=np.float64)
-    x: np.ndarray = cg(curvature, right, rtol=0.0, atol=enough, maxiter=PRODUCTS)[0]
-    return x
+    return cg(curvature, right, rtol=0.0, atol=enough, maxiter=PRODUCTS)[0]

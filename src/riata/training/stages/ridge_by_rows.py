@@ -50,5 +50,4 @@ def _columns(problem: Problem, block: np.ndarray) -> np.ndarray:
     assert isinstance(problem.data, InMemory)
     moments = problem.data.moments
     Z = to_host(problem.data.chunk.X.columns(block)).astype(np.float64)
-    scaled: np.ndarray = (Z - moments.mean[block] if problem.fit_intercept else Z) / moments.scale[block]
-    return scaled
+    return (Z - moments.mean[block] if problem.fit_intercept else Z) / moments.scale[block]

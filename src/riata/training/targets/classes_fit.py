@@ -9,10 +9,11 @@ from riata.data.dataset import Dataset
 from riata.data.folds import Folds
 from riata.losses import Loss
 from riata.training.joined_fits import joined
+from riata.training.offsets import with_offsets_beside
 from riata.training.one_margin import fit_margin
 from riata.training.spec import Spec
 from riata.training.targets.class_moments import ClassMoments
-from riata.training.targets.ordered_classes import cutpoints_of, with_offsets
+from riata.training.targets.ordered_classes import cutpoints_of
 from riata.training.targets.risk_sets import centred
 from riata.training.targets.several_classes import one_against_rest, weighted
 from riata.training.trained import Trained
@@ -47,8 +48,8 @@ class ClassesFit:
 
     def _in_order(self, loss: Loss) -> Trained:
         """One margin, and cutpoints between neighbours."""
-        rows = with_offsets(weighted(self.data, self.weights))
-        chosen_by = self.chosen_by and with_offsets(weighted(self.chosen_by, self.weights))
+        rows = with_offsets_beside(weighted(self.data, self.weights))
+        chosen_by = self.chosen_by and with_offsets_beside(weighted(self.chosen_by, self.weights))
         spec = replace(self.spec, loss=loss, fit_intercept=True)  # which keeps margins near 0
         fitted = centred(fit_margin(rows, spec, chosen_by, self.folds, self.warn), self.data.moments.mean)
         trained = joined([fitted], self.data, self.spec, self.passes_before, self.classes)

@@ -23,7 +23,7 @@ REACH = 2.0  # deviations from the mean: no quartile is further away than sqrt(3
 
 
 def number_by_spread(spec: Spec, data: Dataset) -> Spec:
-    """The spec whose loss has its number: by all rows, or, where it is to learn from each row once, by the first."""
+    """The spec with a number for its loss, by the spread of all targets, or of the first chunk where rows come once."""
     if not lacks_number(spec):
         return spec
     if data.cheap_passes:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from riata.coupled_passes import by_rows
-from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.losses import GivenCutpoints, Loss, paired
+from riata.losses import GivenCutpoints, Loss
 from riata.training.targets.several_classes import with_classes
 
 
@@ -46,19 +45,6 @@ def _order(labels: Sequence[Any], loss: Loss) -> list[int]:
             f"the order of loss {loss.name!r} lacks the class {left[0]!r}: name all of them, lowest first"
         )
     return [texts.index(name) for name in loss.order]
-
-
-def with_offsets(data: Dataset) -> Dataset:
-    """The rows with their offsets beside the classes, where the loss looks for them."""
-    if data.facts.offset is None:
-        return data
-    seen = data.map(_beside)
-    seen.facts = seen.facts.but(offset=None)
-    return seen.sharing_moments(lambda of_target: data.target_moments if of_target else data.moments)
-
-
-def _beside(chunk: Chunk) -> Chunk:
-    return chunk._replace(y=paired(chunk.y, chunk.offset), offset=None)
 
 
 def cutpoints_of(data: Dataset, loss: Loss, w: np.ndarray, b: float) -> np.ndarray:

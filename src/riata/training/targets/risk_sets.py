@@ -33,7 +33,7 @@ class Stratum:
     times: np.ndarray
 
     def hazard(self, cumulative: np.ndarray, n_strata: int) -> BaselineHazard:
-        """That of its rows, from the cumulative hazard along the slots of all strata."""
+        """The baseline hazard of this stratum, from the cumulative hazard along the slots of all strata."""
         own = cumulative[self.first : self.first + 1 + len(self.times)]
         return BaselineHazard.of(self.times, own[1:] - own[0], n_strata)
 

@@ -63,8 +63,7 @@ def check_labels(by_label: Mapping[Any, float], labels: list[Any]) -> None:
 def class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """The weight of every class; those that a dict does not name weigh 1."""
     if class_weight == "balanced":
-        balanced: np.ndarray = counts.sum() / (len(counts) * counts)
-        return balanced
+        return counts.sum() / (len(counts) * counts)
     by_label = class_weight if isinstance(class_weight, Mapping) else {}
     labels = classes.tolist()
     check_labels(by_label, labels)

@@ -18,7 +18,7 @@ def n_crossing(data: Dataset, coef: np.ndarray, intercept: np.ndarray) -> int:
 
 
 def about_crossing(n_rows: int, crossing: int) -> str:
-    """What a warning says of it."""
+    """A sentence on rows in which quantiles cross."""
     return (
         f"quantiles cross in {crossing:,} of {n_rows:,} training rows: predictions of a higher level are below those "
         "of a lower one there; levels that lie farther apart, a larger alpha or more rows make that rarer"

@@ -7,9 +7,9 @@ import numpy as np
 
 from riata.coupled_passes import targets_one_by_one
 from riata.data.dataset import Dataset
-from riata.errors import DataError, OptionError
+from riata.errors import DataError
 from riata.matrices.moments import Moments
-from riata.training.checks import check_varies
+from riata.training.checks import check_varies, refuse
 from riata.training.spec import Spec
 
 
@@ -29,17 +29,13 @@ def of_targets(data: Dataset, spec: Spec) -> Spec:
 def check_targets(data: Dataset, spec: Spec) -> None:
     """Refuse what there is for one target only."""
     several = f"{n_targets(data)} targets at once"
-    refused = {
-        f"{several} go with solvers 'exact' and 'best-k', not with {spec.solver!r}: leave the solver out": spec.solver
-        not in ("auto", "exact", "best-k"),
-        f"there is no offset for {several}: take it from the targets": data.facts.offset is not None,
-        f"a stream that is read once has one target, and there are {several}: keep it while it is read (cache=True)": (
-            data.single_pass
-        ),
-    }
-    for sentence, wrong in refused.items():
-        if wrong:
-            raise OptionError(sentence)
+    refuse([
+        (spec.solver not in ("auto", "exact", "best-k"),
+         f"{several} go with solvers 'exact' and 'best-k', not with {spec.solver!r}: leave the solver out"),
+        (data.facts.offset is not None, f"there is no offset for {several}: take it from the targets"),
+        (data.single_pass,
+         f"a stream that is read once has one target, and there are {several}: keep it while it is read (cache=True)"),
+    ])  # fmt: skip
 
 
 def check_same_targets(data: Dataset, others: Dataset) -> None:

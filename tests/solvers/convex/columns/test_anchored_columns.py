@@ -107,10 +107,10 @@ def test_a_curvature_is_kept_where_that_pays():
     """Of few rows it is soon made anew; where rows are few beside columns, sweeps come nearer for less, at first."""
     rng, features = np.random.default_rng(0), np.arange(300)
 
-    def chosen(n, features=features, **options):
+    def chosen(n, features=features, **step):
         data = InMemory(rng.normal(size=(n, 300)), np.sign(rng.normal(size=n)))
         problem = Problem(data, LOSSES["logistic"], elastic_net(1e-3))
-        return isinstance(inner_method.without_curvature(problem, features, **options), AnchoredColumns)
+        return isinstance(inner_method.without_curvature(problem, features, inner_method.Step(**step)), AnchoredColumns)
 
     assert chosen(4000)
     assert not chosen(200)

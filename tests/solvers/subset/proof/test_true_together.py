@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from host_place import Host
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
-from riata.engines.cuda.transfers import Host
 from riata.outcome.proofs import SearchedAll
 from riata.solvers.subset.proof.relaxation import Node
 from riata.solvers.subset.proof.true_subsets import TrueSubsets

@@ -60,15 +60,8 @@ def _chart(histories: Histories, name: str) -> Markup:
     series = []
     for label, history in histories:
         known = [(r.along, getattr(r, name)) for r in history if getattr(r, name) is not None]
-        series.append(
-            Series(
-                label,
-                [x for x, _ in known],
-                [y for _, y in known],
-                dots=len(known) <= MOST_DOTS,
-                steps=name == "n_selected",
-            )
-        )
+        x, y = [x for x, _ in known], [y for _, y in known]
+        series.append(Series(label, x, y, dots=len(known) <= MOST_DOTS, steps=name == "n_selected"))
     log = name == "gap" and any(y > 0 for one in series for y in one.y)
     title, by_rows = MEASURES[name], _knows(histories, "rows")
     return xy_chart(title, series, Axis("rows" if by_rows else "passes over the data"), Axis(title, log=log), kind=name)

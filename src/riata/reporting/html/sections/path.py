@@ -31,8 +31,7 @@ class _Used(NamedTuple):
 
     @property
     def effects(self) -> np.ndarray:
-        effects: np.ndarray = self.coefs * self.scale
-        return effects
+        return self.coefs * self.scale
 
 
 def path_section(facts: Facts) -> Section | None:
@@ -122,18 +121,8 @@ def _bounds(one: PathChoice) -> list[Markup]:
         return []
     series = [Series("objective", path.values, path.objectives, down_to=np.minimum(bounds, path.objectives))]
     note = "no model of so many features can have an objective below the band"
-    chosen = float(path.values[one.selection.index])
-    return [
-        xy_chart(
-            "How much better could others be",
-            series,
-            _along(one),
-            Axis("objective"),
-            note=note,
-            chosen=chosen,
-            kind="bound",
-        )
-    ]
+    chosen, title, up = float(path.values[one.selection.index]), "How much better could others be", Axis("objective")
+    return [xy_chart(title, series, _along(one), up, note=note, chosen=chosen, kind="bound")]
 
 
 def _models(used: _Used, most: int) -> dict[str, Any]:

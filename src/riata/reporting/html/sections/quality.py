@@ -1,13 +1,14 @@
 """How good the model is on rows that it has not seen."""
 
 from collections.abc import Mapping
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from riata.data.columns.histogram import Histogram
-from riata.model.quality import ClassQuality, NumberQuality, RiskQuality, TargetsQuality
+from riata.model.quality import ClassQuality, NumberQuality, Quality, RiskQuality, TargetsQuality
 from riata.model.quality.means import MeansTable
 from riata.reporting.baseline import errors_of, unit_of, what_it_predicts
 from riata.reporting.html.charts import Series, histogram, xy_chart
@@ -33,27 +34,46 @@ def quality_section(facts: Facts) -> Section | None:
     found = facts.on_training if facts.quality is None else facts.quality
     if found is None:
         return None
-    confusion = None
-    if isinstance(found, ClassQuality):
-        charts, confusion = _of_classes(found)
-    elif isinstance(found, TargetsQuality):
-        each = list(found.by_target.items())[:MOST_DRAWN]
-        charts = [chart for name, one in each for chart in _of_numbers(one, _titled(found, name))]
-    else:
-        charts = _of_numbers(found) if isinstance(found, NumberQuality) else [_survival(found, facts.target)]
+    nothing: dict[str, Any] = {"charts": [], "confusion": None, "classes": None, "targets": None, "each": ""}
     body = rendered(
         "quality.html",
         rows=_rows_of(facts),
         tested=facts.quality is not None,
         scores=_scores(facts),
         baseline=_baseline(facts),
-        classes=_by_class(found) if isinstance(found, ClassQuality) else None,
-        targets=_by_target(found) if isinstance(found, TargetsQuality) else None,
-        each=f"{found.of.capitalize()}s" if isinstance(found, TargetsQuality) else "",
-        charts=charts,
-        confusion=confusion,
+        **nothing | _of(found, facts),
     )
     return Section("test", "How good it is", body)
+
+
+@singledispatch
+def _of(found: Quality, facts: Facts) -> dict[str, Any]:
+    """The charts and tables of one kind of quality, by their names in the template."""
+    raise TypeError(f"no page shows what {type(found).__name__} is")
+
+
+@_of.register
+def _(found: ClassQuality, facts: Facts) -> dict[str, Any]:
+    charts = [_roc(found), _precision_recall(found)] if found.curves else []
+    charts += [] if found.calibration is None else [_calibration(found)]
+    return {"charts": charts, "confusion": _confusion(found), "classes": _by_class(found)}
+
+
+@_of.register
+def _(found: TargetsQuality, facts: Facts) -> dict[str, Any]:
+    drawn = list(found.by_target.items())[:MOST_DRAWN]
+    charts = [chart for name, one in drawn for chart in _of_numbers(one, _titled(found, name))]
+    return {"charts": charts, "targets": _by_target(found), "each": f"{found.of.capitalize()}s"}
+
+
+@_of.register
+def _(found: NumberQuality, facts: Facts) -> dict[str, Any]:
+    return {"charts": _of_numbers(found)}
+
+
+@_of.register
+def _(found: RiskQuality, facts: Facts) -> dict[str, Any]:
+    return {"charts": [_survival(found, facts.target)]}
 
 
 def _rows_of(facts: Facts) -> str:
@@ -233,12 +253,6 @@ def _middle(residuals: Histogram, most: int) -> tuple[np.ndarray, np.ndarray, fl
     ends = np.minimum(starts + step, len(counts))
     shown = np.array([counts[a:b].sum() for a, b in zip(starts, ends, strict=True)])
     return np.append(edges[starts], edges[ends[-1]]), shown, float(1.0 - shown.sum() / counts.sum())
-
-
-def _of_classes(found: ClassQuality) -> tuple[list[Markup], Markup | None]:
-    curves = [_roc(found), _precision_recall(found)] if found.curves else []
-    calibration = [] if found.calibration is None else [_calibration(found)]
-    return curves + calibration, _confusion(found)
 
 
 def _roc(found: ClassQuality) -> Markup:

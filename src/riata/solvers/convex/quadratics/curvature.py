@@ -14,9 +14,10 @@ import numpy as np
 
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem
-from riata.penalties import GroupLasso, Penalty, SeparablePenalty
+from riata.penalties import GroupLasso, Penalty, SeparablePenalty, Strengths
 from riata.solvers.convex.quadratics.group_quadratic import minimise_groups
 from riata.solvers.convex.quadratics.kept_factor import KeptFactor
+from riata.solvers.convex.quadratics.on_device import FEWEST, MOST, Send, minimise_on_device
 from riata.solvers.convex.quadratics.quadratic import minimise_quadratic
 from riata.solvers.convex.quadratics.separable_quadratic import minimise_separable
 from riata.threads import one_blas_thread
@@ -72,7 +73,9 @@ class Curvature:
         w, W = here[0], self.features
         F = at.loss + problem.penalty.value(w)
         H, slope = self.quadratic(problem, at)
-        v = penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F, self.factor)
+        v = penalised_minimum(
+            problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F, self.factor, problem.data.send
+        )
         return self.moved(problem, at, here, v)
 
     def quadratic(self, problem: Problem, at: FirstOrder) -> tuple[np.ndarray, np.ndarray]:
@@ -106,8 +109,10 @@ def penalised_minimum(
     enough: float,
     squares: float,
     factor: KeptFactor | None = None,
+    send: Send | None = None,
 ) -> np.ndarray:
-    """The minimum of quadratic and penalty over the features W, from a guess: compiled for the elastic net."""
+    """The minimum of quadratic and penalty over the features W, from a guess: compiled for the elastic net, and of many
+    features on the device that `send` takes arrays to, if there is one."""
     v, strengths = guess[W], penalty.strengths(len(w))
     if "block step" in penalty.has:
         assert isinstance(penalty, GroupLasso)  # checked before the solver started, as is the next one
@@ -123,4 +128,7 @@ def penalised_minimum(
         H.ravel()[:: len(W) + 1] += l2
     moved = v - w[W]
     slope = slope + l2 * w[W] + (H @ moved if moved.any() else 0.0)
+    if send is not None and FEWEST <= len(W) <= MOST:
+        strengths = Strengths(l1, np.zeros(len(W)), lower, upper)  # a ridge is in H
+        return minimise_on_device(H, slope, strengths, v, precision, enough, squares, W, send)
     return minimise_quadratic(H, slope, l1, lower, upper, v, precision, enough, squares, factor=factor)

@@ -81,7 +81,9 @@ class OutputsCurvature:
         w, W = here[0], self.features
         F = at.loss + problem.penalty.value(w)
         H, slope = self.quadratic(problem, at)
-        v = penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F)
+        v = penalised_minimum(
+            problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F, send=problem.data.send
+        )
         return self.moved(problem, at, here, v)
 
     def quadratic(self, problem: Problem, at: FirstOrder) -> tuple[np.ndarray, np.ndarray]:

@@ -65,7 +65,7 @@ def minimise_quadratic(
             if looks and turn == EASY_ROUNDS:
                 v, now = Q.by_dual(v, now, enough)
                 continue
-            S = _movable(v, lower, upper)
+            S = movable(v, lower, upper)
             returned = S.tobytes() in seen  # sweeps brought back what a step had taken out
             seen.add(S.tobytes())
             for _ in range(IN_A_ROW if returned else 1):
@@ -80,7 +80,7 @@ def minimise_quadratic(
                 else:
                     take_step(S, _block(H, S), downhill, step, l1, lower, upper, v)
                 now = slope + H @ (v - w)
-                left, S = S, _movable(v, lower, upper)
+                left, S = S, movable(v, lower, upper)
                 if len(S) == len(left):
                     break
     return v
@@ -132,7 +132,7 @@ def _block(H: np.ndarray, S: np.ndarray) -> np.ndarray:
     return H.take(S, 0).take(S, 1)
 
 
-def _movable(v: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def movable(v: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """The coordinates that are neither zero nor at a bound."""
     return np.flatnonzero((v != 0.0) & (lower < v) & (v < upper))
 

@@ -94,7 +94,9 @@ def _minimum(
     for k in range(K):  # targets by themselves
         mine = np.flatnonzero(step.output == k)
         G, W = step.G[np.ix_(step.place[mine], step.place[mine])], step.W[mine]
-        v[mine] = penalised_minimum(penalty, W, G, step.slope[mine], w, guess, precision, enough / K, step.squares)
+        v[mine] = penalised_minimum(
+            penalty, W, G, step.slope[mine], w, guess, precision, enough / K, step.squares, send=problem.data.send
+        )
     return v
 
 

@@ -34,7 +34,7 @@ class AlwaysIn:
         return len(self.columns)
 
     def in_units(self, own: np.ndarray, others: np.ndarray) -> "AlwaysIn":
-        """These features, with coefficients divided by `own` and rows of H by `others` (infinity: it is 0)."""
+        """In other units: coefficients divided by `own`, and rows of H by `others` (infinity makes a row 0)."""
         of_data = own[self.columns]
         return AlwaysIn(self.columns, self.explained / others, self.root / of_data[:, None], self.step / of_data)
 
@@ -46,10 +46,8 @@ class AlwaysIn:
 
     def times(self, w: np.ndarray) -> np.ndarray:
         """What is taken off H w, for coefficients of all features or columns of them."""
-        taken: np.ndarray = self.explained.T @ (self.explained @ w)
-        return taken
+        return self.explained.T @ (self.explained @ w)
 
     def moved(self, others: np.ndarray) -> np.ndarray:
         """Their best steps where others move so far: for columns of such moves, a row each."""
-        steps: np.ndarray = self.step - (self.root @ (self.explained @ others)).T
-        return steps
+        return self.step - (self.root @ (self.explained @ others)).T

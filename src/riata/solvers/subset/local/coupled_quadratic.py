@@ -73,8 +73,7 @@ class CoupledQuadratic:
 
 def coefficients_of(features: np.ndarray, n_outputs: int) -> np.ndarray:
     """The numbers of all coefficients of these features."""
-    numbers: np.ndarray = (features[:, None] * n_outputs + np.arange(n_outputs)).ravel()
-    return numbers
+    return (features[:, None] * n_outputs + np.arange(n_outputs)).ravel()
 
 
 def in_units(H: np.ndarray, l2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -86,14 +86,12 @@ class Hessian:
     @property
     def means(self) -> np.ndarray:
         """What is taken off columns, weighted by D; zeros where there is no intercept."""
-        means: np.ndarray = self.at.shift + self.centre
-        return means
+        return self.at.shift + self.centre
 
     @cached_property
     def ridge(self) -> np.ndarray:
         """What the ridge adds to the diagonal; of columns that do not vary enough for them to stay out."""
-        ridge: np.ndarray = np.where(self.diagonal > 0, Costs.of(self.problem).ridge / self.unit**2, 1.0)
-        return ridge
+        return np.where(self.diagonal > 0, Costs.of(self.problem).ridge / self.unit**2, 1.0)
 
     def less(
         self, always: np.ndarray, products: np.ndarray, gradient: np.ndarray
@@ -122,8 +120,7 @@ class Hessian:
     def rows_of(self, columns: np.ndarray) -> np.ndarray:
         """The rows of these columns: one pass, if any is missing."""
         self.require(columns)
-        rows: np.ndarray = self._rows[self._place[columns]]
-        return rows
+        return self._rows[self._place[columns]]
 
     def require(self, columns: np.ndarray) -> None:
         """Compute the rows of these columns: one pass, if any is missing."""
@@ -215,8 +212,7 @@ class Hessian:
     def _multiplied(self, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
         """Products of columns `left` with columns `right` (None: all), weighted by D: one pass."""
         at = self.at
-        products: np.ndarray = self.problem.data.sum(lambda chunk: at.products(chunk, left, right))
-        return products
+        return self.problem.data.sum(lambda chunk: at.products(chunk, left, right))
 
 
 def with_more(products: np.ndarray, new: np.ndarray, diagonal: np.ndarray, room: float = 1.0) -> np.ndarray:

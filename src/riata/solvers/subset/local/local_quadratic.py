@@ -176,7 +176,7 @@ class LocalQuadratic:
 
     @property
     def diagonal(self) -> np.ndarray:
-        """That of H: 0 for features that do not vary, and 1 for all others."""
+        """The diagonal of H: 0 for features that do not vary, and 1 for all others."""
         return self.hessian.diagonal
 
     @property
@@ -230,8 +230,7 @@ class LocalQuadratic:
         """Where these columns are among the candidates."""
         place = np.full(len(self.w), -1)
         place[self.candidates] = np.arange(len(self.candidates))
-        found: np.ndarray = place[columns]
-        return found
+        return place[columns]
 
     def outlook(self, support: np.ndarray, k: int) -> Outlook:
         """The best weights on the support, and the gain of every feature outside: a pass if rows of H are missing."""
@@ -241,8 +240,7 @@ class LocalQuadratic:
         """H among the features of a support; no pass where its rows are not kept and all are candidates."""
         places = self.places(support)
         if not self.hessian.keeps_rows and np.all(places >= 0):
-            among: np.ndarray = self.products[np.ix_(places, places)]
-            return among
+            return self.products[np.ix_(places, places)]
         return self.hessian.among(support)
 
     def best_weights(self, support: np.ndarray) -> np.ndarray:

@@ -52,8 +52,7 @@ class LocalRows:
 
     def products(self, chunk: Chunk, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
         """Products of columns `left` with columns `right` (None: all), weighted by D."""
-        found: np.ndarray = chunk.X.column_products(self._curvature(chunk), self.shift, left, right)
-        return found
+        return chunk.X.column_products(self._curvature(chunk), self.shift, left, right)
 
     def along(self, chunk: Chunk, w: np.ndarray) -> Array:
         """D times what coefficients, or columns of them, add to margins."""
@@ -61,7 +60,7 @@ class LocalRows:
         return D * margins if w.ndim == 1 else D[:, None] * margins
 
     def _curvature(self, chunk: Chunk) -> Array:
-        """That of a quadratic loss is the same at all margins."""
+        """The weighted curvature of the loss in each row; if it is quadratic no margins are needed."""
         return self._curvature_at(chunk, chunk.y if self.loss.quadratic else chunk.X.margins(self.w, self.b))
 
     def _curvature_at(self, chunk: Chunk, z: Array) -> Array:

@@ -69,8 +69,7 @@ class SparseColumns:
     def margins(self, v: np.ndarray) -> np.ndarray:
         w, each = np.zeros(self.X.shape[1]), v[:-1] / self.scale
         w[self.columns] = each
-        margins: np.ndarray = self.X.margins(w, self.constant * v[-1] - self.mean @ each)
-        return margins
+        return self.X.margins(w, self.constant * v[-1] - self.mean @ each)
 
     def slopes(self, u: np.ndarray) -> np.ndarray:
         total = u.sum()

@@ -101,7 +101,7 @@ class State:
 
 
 class Budget(NamedTuple):
-    """When to give up."""
+    """What a search may take, and the gap that is small enough."""
 
     gap: float  # that is small enough
     deadline: Deadline
@@ -309,9 +309,7 @@ class _Search:
     def finish(self) -> None:
         """What is known at the end."""
         self.state.bound = self._least_bound()
-        allowed = max(
-            self._gap, NOTHING_BETTER
-        )  # the search goes on until half of that, of which rounding may take some
+        allowed = max(self._gap, NOTHING_BETTER)  # the search went on to half of that: rounding may take some
         self.state.finished = self.state.bound >= self.state.objective * (1.0 - allowed)
 
 

@@ -62,10 +62,7 @@ class CandidateSubsets:
         there, taken = self._candidates.columns, np.flatnonzero(w)
         r = self._model.h[there] - self._candidates.times(taken, w[taken])
         reliefs = self._costs.among(there).reliefs(r)
-        matters: np.ndarray = there[
-            (state[there] == 1) | (w[there] != 0.0) | ((state[there] == 0) & (reliefs > MATTERS * price))
-        ]
-        return matters
+        return there[(state[there] == 1) | (w[there] != 0.0) | ((state[there] == 0) & (reliefs > MATTERS * price))]
 
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         return self._costs.reliefs(self._over_all.plane(relaxed.w, relaxed.r).slopes)

@@ -48,7 +48,7 @@ class Frontier:
 
     @classmethod
     def restored(cls, saved: SavedFrontier) -> "Frontier":
-        """One of these nodes."""
+        """The frontier that was saved."""
         frontier, ends = cls(), np.cumsum(saved.counts)[:-1]
         places, weights = np.split(saved.places, ends), np.split(saved.weights, ends)
         for i, bound in enumerate(saved.bounds.tolist()):
@@ -73,7 +73,7 @@ class Frontier:
 
     @property
     def least_bound(self) -> float:
-        """That of all nodes; infinite where there are none."""
+        """The least bound of all nodes; infinite where there are none."""
         return self._heap[0][0] if self._heap else np.inf
 
     def push(self, bound: float, node: OpenNode) -> None:

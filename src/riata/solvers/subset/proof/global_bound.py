@@ -16,7 +16,7 @@ from riata.arrays import at_least
 from riata.data.chunk import Chunk
 from riata.data.in_memory import InMemory
 from riata.objective import Problem, first_order, gap_unit
-from riata.outcome.proofs import Bound, GlobalBound, NoBound
+from riata.outcome.proofs import Bound, GlobalBound, NoBound, SwapOptimal
 from riata.solvers.subset.local.hessian import NOTHING
 from riata.solvers.subset.local.local_quadratic import LocalQuadratic
 from riata.solvers.subset.local.refit import Fitted, cut_to
@@ -24,6 +24,7 @@ from riata.solvers.subset.proof.deadline import FOREVER, Deadline
 from riata.solvers.subset.proof.group_relaxation import relaxed_groups
 from riata.solvers.subset.proof.planes import Costs, Plane, tangent, useful_ridge
 from riata.solvers.subset.proof.relaxation import Node, Quadratic, diagonal_shift
+from riata.solvers.subset.search.subset import MIN_GAIN
 
 SHIFTED = 512  # features: the eigenvalues of more cost too much for a bound that nobody asked for
 MOST_CANDIDATES = 1024  # that are added at a time
@@ -64,6 +65,14 @@ class Bounded(NamedTuple):
         if value <= 0.0 <= objective <= PERFECT * gap_unit(problem):
             value = float(objective)  # no loss is below zero
         return GlobalBound(k, value, float(objective), counted, problem.limit)
+
+
+def bound_of_all(problem: Problem, objective: float, proof: SwapOptimal | None) -> GlobalBound | None:
+    """The bound that a proof is by itself, as it compares all models; None where it does not."""
+    if proof is None or not proof.compares_all or problem.limit is not None:
+        return None
+    slack = MIN_GAIN * gap_unit(problem) if proof.n_others > 0 else 0.0
+    return GlobalBound(proof.k, max(0.0, objective - slack), objective, proof.counted)
 
 
 def quadratic_bounds(model: LocalQuadratic, sizes: Sequence[Size]) -> Bounded:
@@ -262,8 +271,7 @@ def relaxed_point(
 
 def _variances(problem: Problem) -> np.ndarray:
     """The variances of all columns."""
-    squares: np.ndarray = problem.data.moments.squares / problem.data.moments.weight
-    return squares
+    return problem.data.moments.squares / problem.data.moments.weight
 
 
 def _with_rare_columns(G: np.ndarray, unit2: np.ndarray, some: np.ndarray, every: np.ndarray) -> np.ndarray:

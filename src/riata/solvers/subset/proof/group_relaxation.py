@@ -69,5 +69,4 @@ def shares_of(parts: np.ndarray, k: int) -> np.ndarray:
         t = (k - taken) / left
         if t * largest <= 1.0:
             break
-    shares: np.ndarray = np.clip(t * parts, LEAST_SHARE, 1.0)
-    return shares
+    return np.clip(t * parts, LEAST_SHARE, 1.0)

@@ -55,8 +55,7 @@ class TrueGroups(TrueSubsets):
 
     def _of_columns(self, state: np.ndarray) -> np.ndarray:
         assert self.costs.groups is not None
-        of_columns: np.ndarray = state[self.costs.groups]
-        return of_columns
+        return state[self.costs.groups]
 
     def _step(self, state: np.ndarray, k: int, at: Relaxed, n_steps: int = 0) -> Relaxed:
         quadratic = self._local(np.arange(self.n_weights), at, n_steps)

@@ -32,19 +32,16 @@ class GrowingCandidates:
 
     def places(self, columns: np.ndarray) -> np.ndarray:
         """Where these columns are among the candidates; -1: they are not."""
-        found: np.ndarray = self._place[columns]
-        return found
+        return self._place[columns]
 
     def among(self, columns: np.ndarray) -> np.ndarray:
         """The products of some candidates with each other: a copy."""
         places = self._place[columns]
-        some: np.ndarray = self._products[np.ix_(places, places)]
-        return some
+        return self._products[np.ix_(places, places)]
 
     def times(self, some: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """H w among the candidates, for weights of some of them."""
-        product: np.ndarray = weights @ self._products[self._place[some], : len(self)]
-        return product
+        return weights @ self._products[self._place[some], : len(self)]
 
     def quadratic_of(self, columns: np.ndarray) -> Quadratic:
         """The quadratic of some candidates, its ridge apart."""
@@ -90,8 +87,7 @@ class _HeldColumns:
         """The products of these columns with all before and with each other."""
         known = self._n
         self._append(columns)
-        new: np.ndarray = self._columns[known : self._n] @ self._columns[: self._n].T
-        return new
+        return self._columns[known : self._n] @ self._columns[: self._n].T
 
     def _append(self, columns: np.ndarray) -> None:
         model, n = self._model, self._n + len(columns)

@@ -26,10 +26,9 @@ from riata.objective import FirstOrder, Problem
 ROUNDING = 1e-12  # of the numbers that a bound is made of: by how much it is lowered
 SLOPE_ROUNDING = 1e-13  # of the largest that a slope may be
 LEAST_RIDGE = 1e-12  # of columns of unit deviation: a smaller one is rounding, as where all features are taken
-USEFUL = (
-    1.0  # of the objective: the gap of the plane at a fit, with the ridge that is named where there is none. At its
-)
-# best the plane has a gap of about a tenth of that
+# Of the objective: the gap of the plane at a fit, with the ridge that is named where there is none. At its best the
+# plane has a gap of about a tenth of that.
+USEFUL = 1.0
 
 
 class Plane(NamedTuple):
@@ -96,8 +95,7 @@ class Costs(NamedTuple):
         if plane.has_shares and np.all(np.isinf(self.limit)):  # within limits reliefs fall more slowly
             share = np.minimum(0.5 * plane.level / np.maximum(sums, 1e-300), 1.0)
             bounds = share * (plane.level - share * sums)
-        least: np.ndarray = np.maximum(bounds - ROUNDING * (plane.level + np.minimum(sums, plane.level)), 0.0)
-        return least
+        return np.maximum(bounds - ROUNDING * (plane.level + np.minimum(sums, plane.level)), 0.0)
 
 
 def tangent(problem: Problem, at: FirstOrder) -> Plane:

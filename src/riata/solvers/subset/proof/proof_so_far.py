@@ -14,7 +14,7 @@ from riata.solvers.subset.proof.saved_search import SavedSearch
 
 
 class Certificate(NamedTuple):
-    """How far it has come."""
+    """How far a proof has come."""
 
     fit: Fitted  # the best model known
     bound: GlobalBound
@@ -35,7 +35,7 @@ class ProofSoFar:
 
     @classmethod
     def at_first(cls, problem: Problem, least: float) -> "ProofSoFar":
-        """That no objective is below `least`, and of features, or groups, only which are always in."""
+        """What is known before a search: a bound on all objectives, and which features (or groups) are always in."""
         always = problem.cardinality.choices_in
         out, inside = np.zeros((2, problem.n_choices + len(always)), dtype=bool)
         inside[always] = True

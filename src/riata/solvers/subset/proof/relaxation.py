@@ -61,7 +61,7 @@ class Quadratic:
     is_shifted: bool = False
 
     def shifted(self, D: np.ndarray) -> "Quadratic":
-        """The same objective, with D for a further ridge."""
+        """The same objective, of which D is taken from G and given to the ridge."""
         costs = self.costs._replace(ridge=self.costs.ridge + D)
         return replace(self, G=self.G - np.diag(D), costs=costs, is_shifted=True)
 

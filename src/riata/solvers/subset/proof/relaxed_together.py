@@ -27,7 +27,7 @@ LARGEST_STEP = 4.0  # of 1 / sqrt(price), as a factor, at first: less and less, 
 
 
 class Patience(NamedTuple):
-    """When a node is left."""
+    """After how many steps, or how little gain, a node is left."""
 
     steps: int = 60  # at most
     slow: float = 0.02  # of what is missing to the target: it gains less between two bounds, twice

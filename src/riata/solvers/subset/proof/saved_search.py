@@ -35,7 +35,7 @@ def is_search(saved: Saved | None) -> bool:
 
 
 def saved_search(search: SavedSearch) -> Saved:
-    """What a checkpoint keeps of it."""
+    """What a checkpoint keeps of a search."""
     arrays = {f"search.{name}": getattr(search.frontier, name) for name in (*NODE_KINDS, "states")}
     arrays |= {"search.support": search.fit.support, "search.coef": search.fit.coef, "search.left": search.left,
                "search.out": search.out, "search.inside": search.inside,

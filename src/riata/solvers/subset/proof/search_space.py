@@ -95,7 +95,7 @@ def _group_subsets(problem: Problem, model: LocalQuadratic | None, deadline: Dea
 
 
 def saved_space(problem: Problem, search: SavedSearch, memory: int, deadline: Deadline) -> SearchSpace | None:
-    """What a saved search is of."""
+    """The models that a saved search goes on among; None where they do not fit into the memory."""
     subsets = _saved_subsets(problem, search, memory, deadline)
     return None if subsets is None else SearchSpace(subsets, search.left, search.by_candidates)
 

@@ -148,14 +148,14 @@ class TrueSubsets:
         return state
 
     def _at(self, state: np.ndarray, k: int, w: np.ndarray, price: float, shares: np.ndarray) -> Relaxed:
-        """The bound of the plane at w, with the intercept at which slopes sum to zero."""
+        """The relaxation that the plane at w gives, with the intercept at which slopes sum to zero."""
         with np.errstate(over="ignore", invalid="ignore"):  # a step may be too long
             found = self._plane_at(state, k, w)
         bound, slopes = found if np.isfinite(found[0]) else (-np.inf, np.zeros(len(w)))
         return Relaxed(bound, w, -slopes, shares, price)
 
     def _plane_at(self, state: np.ndarray, k: int, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """The bound of that plane, and its slopes."""
+        """The bound of the plane at w, and its slopes."""
         z, loss, y = self._centred(self._X @ w), self._loss, self._y
         u = self._weight * loss.derivative(y, z)
         conjugate = u * z - self._weight * loss.value(y, z)

@@ -43,8 +43,7 @@ class Factor(NamedTuple):
         """R'^-1 times a vector, or columns."""
         if not len(self.columns):
             return right
-        solved: np.ndarray = linalg.solve_triangular(self.R, right, trans="T", check_finite=False)
-        return solved
+        return linalg.solve_triangular(self.R, right, trans="T", check_finite=False)
 
 
 NO_COLUMNS = Factor(np.empty(0, dtype=np.int64), np.zeros((0, 0)))
@@ -145,8 +144,7 @@ class GroupSubset:
             return np.array([_large_gain(V_g, c_g) for V_g, c_g in zip(V, c, strict=True)])
         values, vectors = np.linalg.eigh(V)
         along = np.einsum("gij,gi->gj", vectors, c)
-        gains: np.ndarray = np.sum(np.where(values > COLLINEAR, along**2 / np.maximum(values, COLLINEAR), 0.0), axis=1)
-        return gains
+        return np.sum(np.where(values > COLLINEAR, along**2 / np.maximum(values, COLLINEAR), 0.0), axis=1)
 
     def _costs(self) -> list[float]:
         """What it costs to remove each member: from its part of H_SS^-1, or, of a large one, by what the others do."""

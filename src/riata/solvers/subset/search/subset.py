@@ -62,8 +62,7 @@ class Subset:
     @property
     def addable(self) -> np.ndarray:
         """Which columns are outside and no combination of members."""
-        addable: np.ndarray = ~self._inside & (self._v > COLLINEAR)
-        return addable
+        return ~self._inside & (self._v > COLLINEAR)
 
     @property
     def reduction(self) -> float:

@@ -76,8 +76,7 @@ def largest_slopes(
         W[support, column] = own
     products = hessian.times_columns(W)
     squares = np.where((W != 0) | (hessian.diagonal == 0)[:, None], -np.inf, (h[:, None] - products) ** 2)
-    largest: np.ndarray = squares.max(axis=1, initial=-np.inf)
-    return largest
+    return squares.max(axis=1, initial=-np.inf)
 
 
 def matching_pursuit(hessian: Hessian, h: np.ndarray, k: int, min_gain: float) -> np.ndarray:

@@ -82,5 +82,4 @@ def _along(
 
     losses = problem.data.sum(part) / problem.data.total_weight
     ridge = [0.5 * l2 @ (start[0] + fraction * step[0]) ** 2 for fraction in fractions]
-    objectives: np.ndarray = np.nan_to_num(losses + ridge, nan=np.inf)
-    return objectives
+    return np.nan_to_num(losses + ridge, nan=np.inf)

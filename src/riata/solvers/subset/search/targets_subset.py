@@ -49,8 +49,7 @@ class TargetsSubset(GroupSubset):
         costs, share = np.sum(w * w, axis=1, keepdims=True) * D, W * D
         products = np.sum(c * c, axis=1) + (2.0 * (w @ c.T) + costs * W) * share  # |c_j + w_i W_ij / A_ii|^2
         left = v + W * share
-        gains: np.ndarray = np.where(left > COLLINEAR, products / np.maximum(left, COLLINEAR), 0.0) - costs
-        return gains
+        return np.where(left > COLLINEAR, products / np.maximum(left, COLLINEAR), 0.0) - costs
 
     def _costs(self) -> list[float]:
         factor = self._factor(self.members)
