@@ -1,6 +1,7 @@
 """The estimators keep scikit-learn's conventions, and give the answers they promise."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -422,3 +423,13 @@ def test_a_grid_of_k_may_go_beyond_the_features(rng):
     with pytest.warns(UserWarning, match="k=5 is more than the 3 features there are"):
         search.fit(X, X[:, 0] + 0.1 * rng.normal(size=60))
     assert search.best_params_["k"] in (1, 3, 5)
+
+
+def test_what_is_true_of_every_class_is_said_once():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        riata.SparseClassifier(k=5).fit(X, y)
+    assert [str(one.message) for one in said] == [
+        "k=5 is more than the 2 features there are: the model may have all of them"
+    ]

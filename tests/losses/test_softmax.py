@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from riata.losses import LINKS, Softmax, against_rest, probabilities
+from riata.losses import LINKS, Softmax, SquaredTargets, against_rest, probabilities
 
 N, K = 15, 4
 
@@ -75,3 +75,13 @@ def test_probabilities_are_the_models_own(case):
     p = probabilities(LINKS["softmax"], z)
     assert_allclose(p, np.exp(z) / np.exp(z).sum(axis=1, keepdims=True))
     assert_allclose(against_rest(LINKS["softmax"], z), np.log(p / (1 - p)), rtol=1e-9)
+
+
+def test_directions_span_what_the_loss_tells_apart(case):
+    """All differences of margins, without what may be added to all of them."""
+    loss, y, z = case
+    Q = loss.directions()
+    assert_allclose(Q.T @ Q, np.eye(K - 1), atol=1e-12)
+    assert_allclose(Q.sum(axis=0), 0.0, atol=1e-12)
+    assert_allclose(loss.value(y, z @ Q @ Q.T), loss.value(y, z))
+    assert_allclose(SquaredTargets(3).directions() @ SquaredTargets(3).directions().T, np.eye(3), atol=1e-12)

@@ -66,6 +66,14 @@ class SeveralMargins(Loss):
         """The coefficients and intercepts of least squares among all that have the same loss in every row."""
         return w, b
 
+    def directions(self) -> np.ndarray:
+        """Orthonormal columns, of one feature's coefficients, that span all differences the loss sees."""
+        K = self.n_outputs
+        each, _ = self.centred(np.eye(K).ravel(), np.zeros(K))  # a projection, unless the loss centres nothing
+        values, vectors = np.linalg.eigh(each.reshape(K, K))
+        kept: np.ndarray = vectors[:, values > 0.5]
+        return kept
+
     def newton_curvature(self, y: Array, z: Array) -> tuple[Array, Array | None]:
         """The curvature for Newton steps: no step of a row by itself leads farther than 1 / `least_share`."""
         d, r = self.row_curvature(y, z)

@@ -18,9 +18,9 @@ from riata.data.in_memory import InMemory
 from riata.losses.softmax import Softmax
 from riata.outcome.proofs import SwapOptimal
 from riata.solvers.subset import best_coupled
-from riata.solvers.subset.search.group_subset import GroupSubset
 from riata.solvers.subset.search.targets_subset import TargetsSubset
 from riata.training.fitting import fit
+from riata.training.paths.k_paths import coupled_k_path, k_path_of_margin
 from riata.training.spec import Spec
 
 
@@ -123,7 +123,7 @@ def test_steps_of_a_search_over_targets_are_those_of_least_squares():
     swaps = search._swap_gains()
     for i, stays in enumerate((4, 1)):
         assert_allclose(swaps[i, [0, 2, 3, 5]], [explained([stays, j]) - explained([1, 4]) for j in (0, 2, 3, 5)])
-    one_by_one = GroupSubset._swap_gains(search)
+    one_by_one = search._swap_gains_one_by_one()
     assert_allclose(swaps[np.isfinite(one_by_one)], one_by_one[np.isfinite(one_by_one)], atol=1e-12)
 
 
@@ -221,3 +221,29 @@ def test_a_search_goes_on_from_its_checkpoint_to_the_same_bits(kind, tmp_path, m
     assert_array_equal(resumed.coef, whole.coef)
     assert_array_equal(resumed.intercept, whole.intercept)
     assert resumed.course.objective == whole.course.objective
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.03])
+def test_a_path_to_be_scored_is_close_to_the_thorough_one(ridge):
+    """Of some sizes only, by one sweep under a ridge, and to less precision."""
+    rng = np.random.default_rng(8)
+    X = columns(rng, 300, 30, 0.5)
+    y = classes_of(rng, X, n_classes=4, n_used=6)
+    data, spec = InMemory(X, y.astype(float)), Spec(loss=Softmax(4), ridge=ridge)
+    sizes = [1, 2, 3, 5, 8, 12]
+    rough, thorough = coupled_k_path(data, spec, sizes), k_path_of_margin(data, spec, 12, bounded=False)
+    assert rough.values.tolist() == [0, *sizes]
+    assert_array_equal(rough.n_selected, rough.values)
+    best = thorough.of_sizes(sizes).objectives
+    assert np.all(rough.objectives >= best - 1e-7)
+    assert_allclose(rough.objectives, best, rtol=0.02)
+    assert_allclose(rough.coefs.reshape(len(rough.coefs), -1, 4).sum(axis=2), 0.0, atol=1e-9)  # none is only said alike
+
+
+def test_sizes_beyond_the_last_feature_that_helps_repeat_the_last_model():
+    rng = np.random.default_rng(9)
+    X = columns(rng, 120, 3, 0.0)
+    data = InMemory(np.column_stack([X, X[:, 0]]), classes_of(rng, X).astype(float))  # a column twice
+    path = coupled_k_path(data, Spec(loss=Softmax(3), ridge=0.0), [1, 2, 3, 4])
+    assert path.n_selected.tolist() == [0, 1, 2, 3, 3]
+    assert_array_equal(path.coefs[-1], path.coefs[-2])

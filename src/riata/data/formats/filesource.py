@@ -4,7 +4,6 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import numpy as np
 import pyarrow as pa
 
 from riata.data.formats.damage import DAMAGE, reason_of
@@ -40,7 +39,8 @@ class FileSource(Source):
         self._judged_by = self.own(columns)
 
     def leave_out_unlearnable(self, weight: str | None) -> None:
-        self._unlearnable = Unlearnable(weight)
+        if not self.random_access:  # by which rows are known by their numbers
+            self._unlearnable = Unlearnable(weight)
 
     def with_judged(self, columns: Sequence[str]) -> list[str]:
         """These columns, and after them all others that decide which rows are bad."""
@@ -56,8 +56,9 @@ class FileSource(Source):
                 for batch in self.read(file, read, rows):
                     if self._unlearnable is not None:
                         bad = self._unlearnable.rows(batch)
-                        if self.skipped == n_before:  # else it is not known where rows are
-                            self._note_bad_rows_of(file, n_read + bad[:MOST_PLACES])
+                        if self.skipped == n_before and file.span is None:  # else it is not known where rows are
+                            for row in bad[:MOST_PLACES].tolist():
+                                self.note_bad(file, self.nth(file, n_read + row))
                         n_read, n_before = n_read + batch.num_rows, n_before + len(bad)
                         self.skipped += len(bad)
                         batch = without_rows(batch, bad).select(list(columns))
@@ -84,11 +85,6 @@ class FileSource(Source):
         place = f"{file.path}, {place}"
         if len(self.skipped_at) < MOST_PLACES and place not in self.skipped_at:  # a pass may begin again
             self.skipped_at = [*self.skipped_at, place]
-
-    def _note_bad_rows_of(self, file: File, rows: np.ndarray) -> None:
-        """Remember where rows, by their numbers from 0, are."""
-        for row in rows.tolist():
-            self.note_bad(file, self.nth(file, row))
 
     @contextmanager
     def door(self, file: File, columns: Sequence[str] = ()) -> Iterator[None]:

@@ -49,7 +49,7 @@ class BestPerSize:
 def best_per_size(problem: Problem, k_max: int, options: Options, made: Made = untold) -> BestPerSize:
     """The best model found for every number of features up to k_max."""
     if is_coupled(problem):
-        models, proof = coupled_per_size(problem, k_max, options, made)
+        models, proof = coupled_per_size(problem, range(1, k_max + 1), options, made)
         return BestPerSize(models, proof, None)
     with one_blas_thread():  # hundreds of small factorisations
         if problem.cardinality.groups is not None:

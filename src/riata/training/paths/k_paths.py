@@ -10,6 +10,8 @@ from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Bound, GlobalBound, RefittedSupports
 from riata.outcome.stop import Stop
 from riata.solvers.subset.best_per_size import best_per_size
+from riata.solvers.subset.coupled_per_size import coupled_per_size
+from riata.solvers.subset.local import coupled_refit
 from riata.solvers.subset.local.refit import REFIT_PRECISION, SCORED_PRECISION, Fitted, empty_model
 from riata.solvers.subset.proof.global_bound import Bounded
 from riata.solvers.subset.rough_per_size import proposed_supports, refitted_in_turn, rough_per_size
@@ -34,6 +36,21 @@ def k_path_of_margin(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = T
     path = _along_k(problem, spec, range(len(models)), models, Stop.proved(found.proof))
     bounds = _bounds(problem, found.bounded(), path.objectives) if bounded and found.bounded is not None else None
     return replace(path, passes=data.passes - passes_before, bounds=bounds)
+
+
+def coupled_k_path(data: Dataset, spec: Spec, sizes: Sequence[int]) -> ModelPath:
+    """Models with no features and with at most so many, of a loss with several margins a row or whose rows go together,
+    at little cost: to be scored."""
+    passes_before = data.passes
+    spec = replace(spec, k=int(sizes[-1]))
+    check_spec(spec, data.n_features)
+    problem, _ = make_problem(data, spec)
+    n_sweeps = 1 if spec.ridge else 2
+    options, precision = solver_options(spec), coupled_refit.SCORED_PRECISION
+    found, proof = coupled_per_size(problem, sizes, options, precision=precision, n_sweeps=n_sweeps)
+    found += found[-1:] * (len(sizes) - len(found))
+    path = _along_k(problem, spec, [0, *sizes], [empty_model(problem), *found], Stop.proved(proof))
+    return replace(path, passes=data.passes - passes_before)
 
 
 def rough_k_path(data: Dataset, spec: Spec, sizes: Sequence[int], made: Made = untold) -> ModelPath:

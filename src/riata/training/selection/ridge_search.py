@@ -27,7 +27,7 @@ from riata.solvers.subset.local.local_quadratic import LocalQuadratic
 from riata.solvers.subset.local.refit import SCORED_PRECISION
 from riata.threads import n_cores, one_blas_thread
 from riata.training.fitting import make_problem, solver_options
-from riata.training.paths.k_paths import fitted_k_path, k_path_of_margin, rough_k_path, supports_under_ridge
+from riata.training.paths.k_paths import coupled_k_path, fitted_k_path, rough_k_path, supports_under_ridge
 from riata.training.paths.model_events import model_made
 from riata.training.paths.model_path import ModelPath
 from riata.training.selection.choosing import beyond_doubt
@@ -133,8 +133,7 @@ class _CoupledFold(_Fold):
 
     def with_ridge(self, choosing: float, fitting: float, sizes: list[int]) -> HeldOut:
         rows = self.rows()
-        path = k_path_of_margin(rows.learnt, replace(self.spec, ridge=fitting), sizes[-1], bounded=False)
-        return rows.scores(path.of_sizes(sizes))
+        return rows.scores(coupled_k_path(rows.learnt, replace(self.spec, ridge=fitting), sizes))
 
 
 class RidgeSearch:

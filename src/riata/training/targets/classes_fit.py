@@ -17,7 +17,7 @@ from riata.training.targets.ordered_classes import cutpoints_of
 from riata.training.targets.risk_sets import centred
 from riata.training.targets.several_classes import one_against_rest, weighted
 from riata.training.trained import Trained
-from riata.user_warnings import Warn
+from riata.user_warnings import Warn, each_once
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ClassesFit:
             spec = replace(spec, loss=loss.name, shared_support=False)
         shared = ClassMoments(self.data, self.weights)
         moments = shared if shared.worth_sharing else None
-        fits = []
+        warn, fits = each_once(self.warn), []
         for position in [1] if n_classes == 2 else range(n_classes):
             of_class = spec
             if spec.checkpoint is not None:
@@ -71,5 +71,5 @@ class ClassesFit:
             rows = one_against_rest(self.data, position, self.weights, moments)
             chosen_by = self.chosen_by and one_against_rest(self.chosen_by, position, self.weights)
             label = f"{self.classes[position]}" + (f" ({position + 1} of {n_classes})" if n_classes > 2 else "")
-            fits.append(fit_margin(rows, of_class, chosen_by, self.folds, self.warn, label))
+            fits.append(fit_margin(rows, of_class, chosen_by, self.folds, warn, label))
         return joined(fits, self.data, spec, self.passes_before, self.classes)

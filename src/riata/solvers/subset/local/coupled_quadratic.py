@@ -7,6 +7,7 @@ events, a feature is a column of one target (`targets_subset`).
 
 import numpy as np
 
+from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem
 from riata.solvers.convex.quadratics.curvature import Point
 from riata.solvers.convex.quadratics.targets_curvature import TargetsCurvature
@@ -37,6 +38,7 @@ class CoupledQuadratic:
         self.curvatures = H.diagonal().reshape(len(features), -1).mean(axis=1)  # of features, without a ridge
         l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), len(here[0]))[W]
         v, slope = here[0][W], slope + l2 * here[0][W]
+        self._directions: np.ndarray | None = None  # of the margins, that tell losses apart
         if isinstance(curvature, TargetsCurvature) or problem.loss.n_outputs == 1:
             shape = len(features), -1
             H, self._unit = in_units(H, l2.reshape(shape)[:, 0])
@@ -44,10 +46,14 @@ class CoupledQuadratic:
             v, slope = (next(of_targets) * self._unit[:, None], next(of_targets) / self._unit[:, None])
             self.search: GroupSubset = TargetsSubset(H, self._varying(H, H @ v - slope), min_gain)
         else:
-            H, self._unit = in_units(H, l2)
+            assert isinstance(problem.loss, SeveralMargins)
+            self._directions = Q = problem.loss.directions()
+            of_each = len(features), problem.loss.n_outputs
+            v, slope = ((part.reshape(of_each) @ Q).ravel() for part in (v, slope))
+            H = np.einsum("jkil,ka,lb->jaib", H.reshape(of_each * 2), Q, Q, optimize=True).reshape(len(v), -1)
+            H, self._unit = in_units(H, np.repeat(l2[:: problem.loss.n_outputs], Q.shape[1]))
             h = self._varying(H, H @ (v * self._unit) - slope / self._unit)
-            groups = np.repeat(np.arange(len(features)), problem.loss.n_outputs)
-            self.search = GroupSubset(H, h, groups, min_gain)
+            self.search = GroupSubset(H, h, np.repeat(np.arange(len(features)), Q.shape[1]), min_gain)
 
     @property
     def members(self) -> np.ndarray:
@@ -63,6 +69,8 @@ class CoupledQuadratic:
         found = self.search.outlook
         v = np.zeros((len(self._unit), *found.weights.shape[1:]))
         v[found.support] = (found.weights.T / self._unit[found.support]).T
+        if self._directions is not None:
+            v = v.reshape(len(self.features), -1) @ self._directions.T
         return self._curvature.moved(self._problem, self._at, self._here, v.ravel())
 
     @staticmethod

@@ -23,7 +23,8 @@ from riata.solvers.subset.local.refit import SEPARATED, Fitted, narrowed, solved
 
 STEPS = 60
 SAMPLED = 2  # first steps by the curvature of a sample of many rows: from afar it is as good as that of all
-PRECISION = 1e-11  # of the empty model's loss: how far above the least objective a fit may end
+PRECISION = 1e-11  # of the empty model's loss: how far above the least objective a fit may end,
+SCORED_PRECISION = 1e-8  # and one that is scored only
 REACH = 4.0  # what is left to gain is no more than so many decrements, once steps converge
 DAMPING = 1e-9  # of the curvature: to all margins of softmax the same may be added
 CUTS = 8  # of one step, each to less than 1/30,000 of it at most
@@ -32,8 +33,8 @@ CUTS = 8  # of one step, each to less than 1/30,000 of it at most
 class CoupledRefits:
     """Fits supports within some features, whose columns are read once where passes are not cheap."""
 
-    def __init__(self, problem: Problem, features: np.ndarray, options: Options):
-        self._options, self._unit = options, gap_unit(problem)
+    def __init__(self, problem: Problem, features: np.ndarray, options: Options, precision: float = PRECISION):
+        self._options, self._unit, self._precision = options, gap_unit(problem), precision
         l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), problem.n_coefficients)
         self._problem = replace(problem, penalty=ElasticNet(0.0, l2))
         self._features = None if problem.data.cheap_passes else features
@@ -60,7 +61,7 @@ class CoupledRefits:
             here, (there, decrement) = (state.w, state.b), _newton_step(problem, state, at)
             known, F_known, at_known = here, F, at
             hopeless = steps > 0 and F - REACH * decrement > target
-            if decrement <= PRECISION * self._unit or hopeless or F <= SEPARATED * self._unit:
+            if decrement <= self._precision * self._unit or hopeless or F <= SEPARATED * self._unit:
                 break
             for _ in range(CUTS):
                 state.w, state.b = there

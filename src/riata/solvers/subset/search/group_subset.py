@@ -6,8 +6,12 @@ y = R'^-1 h_S, the residuals of the other columns given S are
     c = h - Z'y,    V = H - Z'Z,
 
 and twice the squared loss (as in `kernels.subset`) decreases by c_g' V_gg^-1 c_g when group g enters, and increases by
-w_i' (H_SS^-1)_ii^-1 w_i when group i leaves. A column that is a combination of those before it, as the last level of a
-category is of the others, keeps the weight 0.
+w_i' (H_SS^-1)_ii^-1 w_i when group i leaves. Once i has left, with L L' = (H_SS^-1)_ii and the weights W of the members
+in the regression of the other columns, those have
+
+    c + T't,    V + T'T,    where t = L^-1 w_i and T = L^-1 W_i.
+
+A column that is a combination of those before it, as the last level of a category is of the others, keeps the weight 0.
 
 The largest group of a set comes first, and its part of R is kept from one set to the next: with a category of thousands
 of levels the rest costs little beside it.
@@ -62,6 +66,7 @@ class GroupSubset:
         sizes = np.array([len(columns) for columns in self._columns])
         # whose gains are found at once
         self._of_one_size = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
+        self._ranks: dict[int, int] = {}
         self._largest: tuple[int, Factor] = (-1, NO_COLUMNS)  # the first group of the last set, and its factor
         self.go_to([])
 
@@ -105,9 +110,40 @@ class GroupSubset:
 
     def _swap_gains(self) -> np.ndarray:
         """What each group gains in the place of a member: a row for every member that leaves."""
+        if max((len(self._columns[g]) for g in self.members), default=0) > BLOCK_COLUMNS:
+            return self._swap_gains_one_by_one()  # the factor of a large group is at hand, and its inverse takes long
+        factor = self._factor(self.members)
+        if len(factor.columns) < sum(self._rank(g) for g in self.members):
+            return self._swap_gains_one_by_one()  # a group that leaves may let in columns that it explained
+        y = factor.below(self._h[factor.columns])
+        inverse = linalg.solve_triangular(factor.R, np.eye(len(y)), check_finite=False) if len(y) else factor.R
+        leaving = []
+        for g in self.members:
+            of_group = inverse[np.isin(factor.columns, self._columns[g])]
+            leaving.append(_whitened(of_group @ of_group.T, of_group))
+        gains = np.full((len(self.members), len(self._columns)), -np.inf)
+        for groups in self._of_one_size:
+            outside = np.setdiff1d(groups, self.members)
+            if not len(outside):
+                continue
+            columns = np.array([self._columns[g] for g in outside])
+            c, V, Z = self._residuals_of(columns, factor, y)
+            for row, of_member in zip(gains, leaving, strict=True):
+                t, T = of_member @ y, _by_group(of_member @ Z, columns)
+                row[outside] = _explained(V + np.swapaxes(T, 1, 2) @ T, c + t @ T) - t @ t
+        return gains
+
+    def _swap_gains_one_by_one(self) -> np.ndarray:
         outlooks = [self._outlook(self._without(i)) for i in range(len(self.members))]
         gains = [after.reduction + after.gains - self.outlook.reduction for after in outlooks]
         return np.array(gains).reshape(len(outlooks), -1)
+
+    def _rank(self, g: int) -> int:
+        """How many columns of a group are no combinations of others of it."""
+        if g not in self._ranks:
+            columns = self._columns[g]
+            self._ranks[g] = len(_independent(self._H[np.ix_(columns, columns)])[0])
+        return self._ranks[g]
 
     def _without(self, i: int) -> list[int]:
         return self.members[:i] + self.members[i + 1 :]
@@ -136,15 +172,17 @@ class GroupSubset:
 
     def _gains(self, columns: np.ndarray, factor: Factor, y: np.ndarray) -> np.ndarray:
         """c_g' V_gg^-1 c_g for groups of one size, each a row of `columns`, without directions that S explains."""
+        c, V, _ = self._residuals_of(columns, factor, y)
+        return _explained(V, c)
+
+    def _residuals_of(
+        self, columns: np.ndarray, factor: Factor, y: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """c_g and V_gg of these groups, and Z."""
         Z = factor.below(self._H[np.ix_(factor.columns, columns.ravel())])
-        c = self._h[columns] - (y @ Z).reshape(columns.shape)
-        by_group = np.moveaxis(Z.reshape(-1, *columns.shape), 1, 0)
+        by_group = _by_group(Z, columns)
         V = self._H[columns[:, :, None], columns[:, None, :]] - np.swapaxes(by_group, 1, 2) @ by_group
-        if columns.shape[1] > BLOCK_COLUMNS:
-            return np.array([_large_gain(V_g, c_g) for V_g, c_g in zip(V, c, strict=True)])
-        values, vectors = np.linalg.eigh(V)
-        along = np.einsum("gij,gi->gj", vectors, c)
-        return np.sum(np.where(values > COLLINEAR, along**2 / np.maximum(values, COLLINEAR), 0.0), axis=1)
+        return self._h[columns] - (y @ Z).reshape(columns.shape), V, Z
 
     def _costs(self) -> list[float]:
         """What it costs to remove each member: from its part of H_SS^-1, or, of a large one, by what the others do."""
@@ -192,6 +230,29 @@ def _joined(R: np.ndarray, Z: np.ndarray, corner: np.ndarray) -> np.ndarray:
     whole = np.zeros((size + len(corner),) * 2, order="F")  # as LAPACK takes it
     whole[:size, :size], whole[:size, size:], whole[size:, size:] = R, Z, corner
     return whole
+
+
+def _by_group(Z: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Rows over the columns of groups of one size, group by group."""
+    return np.moveaxis(Z.reshape(-1, *columns.shape), 1, 0)
+
+
+def _whitened(A: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """L^-1 times some rows, with L L' = A."""
+    if not len(A):
+        return rows
+    whitened: np.ndarray = linalg.solve_triangular(np.linalg.cholesky(A), rows, lower=True, check_finite=False)
+    return whitened
+
+
+def _explained(V: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """c_g' V_gg^-1 c_g of each group, without directions that have nothing left."""
+    if c.shape[1] > BLOCK_COLUMNS:
+        return np.array([_large_gain(V_g, c_g) for V_g, c_g in zip(V, c, strict=True)])
+    values, vectors = np.linalg.eigh(V)
+    along = np.einsum("gij,gi->gj", vectors, c)
+    gains: np.ndarray = np.sum(np.where(values > COLLINEAR, along**2 / np.maximum(values, COLLINEAR), 0.0), axis=1)
+    return gains
 
 
 def _large_gain(V: np.ndarray, c: np.ndarray) -> float:
