@@ -2,9 +2,11 @@
 
     python benchmarks/beyond.py [--case genotypes "=golub Lasso, max/30"] [--out docs/hard.md]
 
-A fit ends at the first point whose certified gap is within the tolerance, so that only its last step can have been too
-precise: its share of the processor time, with the pass that certifies it, is the most that was spent beyond 1e-6.
-The problems are those of `hard.py`, warm, on one core.
+A fit ends at the first point whose certified gap is within what was asked for, and what it does on the way there is
+made as precise as that asks for, too. Asked for less, it ends sooner, and may yet end at a point whose gap is within
+1e-6: so each problem is solved for that and for looser gaps, in turns, and the least processor time that came to 1e-6
+is what was needed. What a fit that is asked for 1e-6 takes beyond that is the share in the table; the last step, with
+the pass that certifies it, is the most that it could be. The problems are those of `hard.py`, warm, on one core.
 """
 
 import argparse
@@ -20,7 +22,9 @@ from pages import table, write_section  # noqa: E402
 import problems  # noqa: E402
 
 TARGET = 1e-6
-HEAD = ["problem", "s", "gap before the last step", "gap", "last step, %"]
+LOOSER = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0)  # times that gap
+SHORT, ROUNDS = 1.0, (3, 7)  # seconds of a fit from which on fewer rounds tell enough
+HEAD = ["problem", "s", "gap before the last step", "gap", "last step, %", "enough was asked for", "beyond 1e-6, %"]
 
 
 def main():
@@ -39,28 +43,42 @@ def main():
 
 
 def measured(benchmark):
-    """A line of the table: the second of two fits, when all is compiled."""
+    """A line of the table."""
+    X, y = problems.load(benchmark)
+    times, last = solved(X, y, benchmark, TARGET)[:2]  # which compiles
+    least, gaps = {}, {}
+    for _ in range(ROUNDS[times[-1] < SHORT]):
+        for times_looser in LOOSER:
+            times, last = solved(X, y, benchmark, times_looser * TARGET)
+            gaps[times_looser] = last
+            if times_looser not in least or times[-1] < least[times_looser][-1]:
+                least[times_looser] = times
+    enough = min((one for one in LOOSER if gaps[one][-1] <= TARGET), key=lambda one: least[one][-1])
+    times = least[1.0]
+    step, beyond = 1.0 - times[-2] / times[-1], 1.0 - least[enough][-1] / times[-1]
+    return (benchmark.name, f"{times[-1]:.3f}", f"{gaps[1.0][-2]:.0e}", f"{gaps[1.0][-1]:.0e}", f"{100 * step:.0f}",
+            f"{enough * TARGET:.1e}", f"{100 * beyond:.0f}")  # fmt: skip
+
+
+def solved(X, y, benchmark, tolerance):
+    """Processor seconds up to each point of a fit, and the certified gaps there."""
     from riata.data.in_memory import InMemory
     from riata.losses import LOSSES
     from riata.objective import Problem, alpha_max, elastic_net, gap_unit
     from riata.solvers.convex.exact import exact
     from riata.solvers.iterate import Options
 
-    X, y = problems.load(benchmark)
-    loss, times, gaps = LOSSES[benchmark.loss], [], []
-    for _ in range(2):
-        problem = Problem(InMemory(X, y), loss, elastic_net(1.0), benchmark.fit_intercept)
-        problem = Problem(
-            problem.data, loss, elastic_net(alpha_max(problem) / benchmark.ratio), benchmark.fit_intercept
-        )
-        unit, times, gaps = gap_unit(problem), [time.process_time()], []
-        for point in exact(problem, Options(1000, tol=TARGET)):
-            times.append(time.process_time())
-            gaps.append(point.gap / unit)
-            if gaps[-1] <= TARGET:
-                break
-    total, last = times[-1] - times[0], times[-1] - times[-2]
-    return benchmark.name, f"{total:.3f}", f"{gaps[-2]:.0e}", f"{gaps[-1]:.0e}", f"{100 * last / total:.0f}"
+    loss = LOSSES[benchmark.loss]
+    problem = Problem(InMemory(X, y), loss, elastic_net(1.0), benchmark.fit_intercept)
+    penalty = elastic_net(alpha_max(problem) / benchmark.ratio)
+    problem = Problem(problem.data, loss, penalty, benchmark.fit_intercept)
+    started, times, gaps, unit = time.process_time(), [], [], gap_unit(problem)
+    for point in exact(problem, Options(1000, tol=tolerance)):
+        times.append(time.process_time() - started)
+        gaps.append(point.gap / unit)
+        if gaps[-1] <= tolerance:
+            break
+    return times, gaps
 
 
 if __name__ == "__main__":

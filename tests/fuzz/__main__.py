@@ -12,8 +12,8 @@ import platformdirs
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT"):
     os.environ.setdefault(name, "1")  # before NumPy is imported: tries are small, and workers many
-
-
+# Arrow's own allocator keeps the address space that it reserved for what a damaged file claims, which is limited here
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 # machine code is kept where it always is: the cache folder of a try is emptied before the next
 os.environ.setdefault("NUMBA_CACHE_DIR", platformdirs.user_cache_dir("riata"))
 

@@ -195,6 +195,11 @@ CHOICES = [
         "of the path, and a smaller alpha_reach may find a better one",
     ),
     (
+        LeastScore(PathModel("alpha", 0.125, 1), SCORES, 1.25, all_but_shrinkage=True),
+        "alpha = 0.125 (1 feature) has the least mean squared error, 1.25, over 5 folds; that is the last of the path, "
+        "as it leaves hardly any loss: debias='auto' may find a better one",
+    ),
+    (
         LeastScore(LATER, Scores("bic", ScoredOn.TRAINING_ROWS, 6), 1.25, True),
         "k = 5 has the least BIC, 1.25, of 6 models; that is the last of the path, and a larger k_max may find a better"
         " one",

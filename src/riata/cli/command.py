@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from riata.cli.own_files import refuse_to_overwrite
 from riata.near_misses import nearest
 from riata.training.parameters import Heading
 
@@ -61,6 +62,10 @@ class Command(click.Command):
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records, col_max=32)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        refuse_to_overwrite(ctx.params)
+        return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:

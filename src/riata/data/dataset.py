@@ -243,7 +243,8 @@ class Dataset(ABC):
 
 
 def _moments_of(chunk: Chunk) -> Moments:
-    return chunk.X.moments(targets_alone(chunk.y), chunk.weight)
+    with np.errstate(over="ignore", invalid="ignore"):  # squares that overflow are refused in a sentence
+        return chunk.X.moments(targets_alone(chunk.y), chunk.weight)
 
 
 class Mapped(Dataset):

@@ -11,6 +11,7 @@ import numpy as np
 
 from riata.data.chunk import left_over
 from riata.data.dataset import Dataset, Run
+from riata.data.facts import Facts
 from riata.data.folds import Folds, Positions
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
@@ -87,7 +88,8 @@ class Gram:
 
     def as_data(self) -> InMemory:
         """A dataset of summary rows: with the squared loss, it gives the same models as the data."""
-        return InMemory(*self.as_rows())
+        X, y, weight = self.as_rows()
+        return InMemory(X, y, weight, facts=Facts(X.shape[0], X.shape[1], n_summarised=self.rows))
 
     def as_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """X, y and weights of at most d + 2 rows with these statistics.

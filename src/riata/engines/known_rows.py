@@ -58,7 +58,11 @@ def check_alike(data: Dataset, encoding: Encoding, names: Collection[str] | None
 
 def check_plain(data: Dataset, names: Collection[str]) -> None:
     """Refuse rows for a model of plain numbers, if columns that it needs are not numbers or have missing values."""
-    for encoder in () if data.encoding is None else data.encoding.of_features(names).encoders:
+    encoding = data.encoding
+    if encoding is None:
+        return
+    # of a column of text come features of other names than its own
+    for encoder in (*encoding.of_features(names).encoders, *(one for one in encoding.encoders if one.column in names)):
         if encoder.kind not in MATRICES and not (isinstance(encoder, Number) and not encoder.missing):
             raise DataError(
                 f"column {encoder.column!r} has gaps or is not of numbers, and the model was fitted to numbers without "

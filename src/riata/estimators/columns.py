@@ -142,7 +142,27 @@ def with_roles(
 
 
 def plain_target(y: Any) -> Any:
-    """A target or weights as scikit-learn takes them: an Arrow or polars column, or a table of them, as an array."""
+    """A target or weights as scikit-learn takes them: an Arrow or polars column, or a table of them, as an array.
+
+    Spans of time are seconds, as in rows of files.
+    """
+    plain = _plain_array(y)
+    kind = getattr(getattr(plain, "dtype", None), "kind", "")
+    if kind == "m":
+        return np.asarray(plain) / np.timedelta64(1, "s")
+    return _of_one_type(plain) if kind == "O" else plain
+
+
+def _of_one_type(values: Any) -> Any:
+    """Objects that are all booleans, or all whole numbers, as an array of these: scikit-learn knows objects as text."""
+    kinds = set(map(type, np.ravel(values)))
+    if len(kinds) != 1 or not issubclass(kinds.pop(), bool | np.bool_ | int | np.integer):
+        return values
+    plain = np.array(np.asarray(values).tolist())
+    return plain if plain.dtype.kind in "biu" else values
+
+
+def _plain_array(y: Any) -> Any:
     if isinstance(y, pa.Table) or (hasattr(y, "to_arrow") and hasattr(y, "columns")):
         table = y if isinstance(y, pa.Table) else y.to_arrow()
         return np.column_stack([plain_target(column) for column in table.columns])

@@ -91,6 +91,10 @@ def checked_target(
 def check_values(y: Any, numeric: bool) -> None:
     """Refuse a target that holds words where numbers are learnt, or has gaps; the rest is checked by scikit-learn."""
     values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values.ravel()
+    if numeric and values.dtype.kind == "M":
+        raise DataError("y holds dates, and a regressor learns numbers: give it the time since a day, as a number")
     if values.ndim != 1 or values.dtype.kind not in "fOUS":
         return
     gaps = np.isnan(values) if values.dtype.kind == "f" else np.fromiter(map(_is_missing, values), bool, len(values))
@@ -100,6 +104,12 @@ def check_values(y: Any, numeric: bool) -> None:
     word = next((v for v in values.tolist() if _is_word(v)), None) if numeric and values.dtype.kind != "f" else None
     if word is not None:
         raise DataError(f"y holds {word!r}, and a regressor learns numbers: give it numbers, or take SparseClassifier")
+    words = [isinstance(v, str) for v in values] if not numeric and values.dtype.kind == "O" else []
+    if any(words) and not all(words):
+        raise DataError(
+            f"y holds {values[words.index(True)]!r}, and {values[words.index(False)]!r}, which is no text: give labels "
+            "of one type"
+        )
 
 
 def _is_missing(value: Any) -> bool:

@@ -87,6 +87,8 @@ class TakesRows(Parameters):
         X = collected(X)
         if reset and is_frame(X):
             check_unique(names_of(X))
+            if not names_of(X):
+                raise DataError("X has no columns: there is nothing to learn from")
         if not may_be_numbers(X):
             return self._encoded(X, y, beside, reset)
         several = targets is not None
@@ -158,13 +160,13 @@ class TakesRows(Parameters):
         if gaps and not sp.issparse(X):
             checks["ensure_all_finite"] = "allow-nan"
         X = canonical(X) if sp.issparse(X) and X.ndim == 2 else unmasked(X)
-        if reset and isinstance(X, np.ndarray):
+        if reset and isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
             check_whole_numbers(X)
         elif reset and sp.issparse(X):
             check_sparse(X)
-        elif reset and isinstance(X, list | tuple):
+        elif reset and (isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") in "OUS"):
             check_listed(X)
-        elif reset and hasattr(X, "iloc"):
+        elif reset and hasattr(X, "iloc") and X.ndim == 2:
             for j, kind in enumerate(X.dtypes):
                 if isinstance(kind, np.dtype) and kind.kind in "iu":
                     check_whole_numbers(X.iloc[:, [j]].to_numpy(), [X.columns[j]])

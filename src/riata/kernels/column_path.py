@@ -26,7 +26,9 @@ LAST_SWEEP = 0.003  # of what all have gained: after a sweep that gains no more,
 WORTH = 0.1  # of what an entry gains on average in a sweep: columns that gain less wait for the next step
 AMONG_ACTIVE = 2.0  # times all entries: after so much work along active columns the others are looked at, too
 HALF = 0.5  # of the least gap: from there the same work again may be worth it
+FEW = 64  # active columns, whose products with one another are made at once
 KEPT_PRODUCTS = 3  # steps, for which the products of few columns are kept
+OF_PRODUCTS = 0.5  # of an entry, for each that a sweep adds
 INNER, TIGHTER = 0.5, 0.2  # of the gap that is asked for, over the active features; and where that was not enough
 OUTSIDE = 0.1  # of the pull of columns that wait to become active: what conditions are met to, while there are some
 SUM_ROUNDING = 9e-16  # as in `objective.certificate`
@@ -79,6 +81,7 @@ def follow_alphas_along_columns(
     look_at_rows(loss, terms, rows, 0.0)
     balance(terms, rows)
     all_entries = make_all_slopes(columns, rows, place)
+    n_active, multiplied, swept = 0, False, 0.0  # whether products are of the active columns; entries since these are
     for i in range(FIRST, models.shares.shape[0]):
         share = models.shares[i]
         for j in range(d):
@@ -87,11 +90,13 @@ def follow_alphas_along_columns(
         make_margins(columns, v, b, rows)
         look_at_rows(loss, terms, rows, 0.0)
         least = max(2.0 - models.shares[i - 1] / share, KEPT)
-        n_active, entries_active, outside = activate(place, least, limits.joining)
+        n_active, entries_active, outside, others = activate(place, least, limits.joining, n_active)
         looked, least_gap, last, most = worked, math.inf, worked + limits.between, worked + limits.of_one
-        inner, done, n_multiplied = INNER * limits.gap, False, 0
+        inner, done = INNER * limits.gap, False
+        multiplied = multiplied and terms.constant and not others
+        swept = swept if terms.constant and not others else 0.0
         for step in range(STEPS):
-            worked += 3.0 * entries_active
+            worked += (1.0 if terms.constant else 3.0) * entries_active
             constant, excess = look_along_columns(columns, terms, n_active, rows, place)
             F = rows.totals[0] + penalty_of(n_active, place, v)
             settled = excess * F <= inner
@@ -106,26 +111,31 @@ def follow_alphas_along_columns(
                 if gap < HALF * least_gap or outside > 0.0:
                     least_gap, last = min(gap, least_gap), worked + limits.between
                 known = n_active
-                n_active, entries_active, outside = activate(place, 1.0, limits.joining)
+                n_active, entries_active, outside, others = activate(place, 1.0, limits.joining, n_active)
                 if settled and n_active <= known:
                     inner *= TIGHTER
-                constant, excess = look_along_columns(columns, terms, n_active, rows, place)
-                n_multiplied = 0  # others may be active now
+                if others:
+                    constant, excess = look_along_columns(columns, terms, n_active, rows, place)
+                    multiplied, swept = False, 0.0
             if worked > min(last, most):
                 break
             for k in range(n_active):
                 place.far[place.active[k]] = v[place.active[k]]
-            if n_active <= place.among.shape[0]:
-                if step % KEPT_PRODUCTS == 0 or n_active != n_multiplied:
+            # of a constant curvature, once sweeps have cost as much as products do: more of them are to come
+            pays = terms.constant and swept > 0.5 * entries_active * n_active
+            if n_active <= FEW or (pays and n_active <= place.among.shape[0]):
+                if not multiplied or (step % KEPT_PRODUCTS == 0 and not terms.constant):
                     worked += multiply(columns, n_active, rows, place)
-                    n_multiplied = n_active
-                change = sweeps_over_products(n_active, place)
+                    multiplied = True
+                change, visited = sweeps_over_products(n_active, place)
+                worked += OF_PRODUCTS * visited
             else:
                 change, _, visited, _ = sweeps_along_columns(
                     columns, place.quadratic, place.active[:n_active], place.stored, place.far, rows.t, place.history,
                     place.gains, WORTH, LAST_SWEEP,
                 )  # fmt: skip
                 worked += 2.0 * visited
+                swept += 2.0 * visited
             taken = move(columns, loss, terms, n_active, rows, place, constant + change, F)
             if taken == 0.0:
                 break

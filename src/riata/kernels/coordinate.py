@@ -204,6 +204,11 @@ def sweeps_along_columns(
     D, sums, means, curvatures, l1, l2, lower, upper = quadratic
     starts, features, values = parts(columns)
     constant = decrease = visited = least = 0.0
+    alike = True  # whether all rows have one curvature: then it is not read for every entry
+    for i in range(D.shape[0]):
+        if D[i] != D[0]:
+            alike = False
+            break
     sweep = 0
     while sweep < history.shape[0]:
         decrease_before, visited_before = decrease, visited
@@ -218,7 +223,10 @@ def sweeps_along_columns(
             new = best_value(curvature * old - slope, l1[j], lower[j], upper[j], curvature)
             change, gains[k] = new - old, 0.0
             if change != 0.0:
-                move_along_column(starts, features, values, j, change, D, t)
+                if alike:
+                    add_column(starts, features, values, j, change * D[0], t)
+                else:
+                    move_along_column(starts, features, values, j, change, D, t)
                 constant -= change * means[j]
                 gains[k] = -change * (slope + 0.5 * curvature * change) - l1[j] * (abs(new) - abs(old))
                 decrease += gains[k]

@@ -15,22 +15,12 @@ import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
 from riata.kernels.losses import LOGISTIC, Coded, is_logistic, value_and_derivative
-from riata.kernels.rows import FAST, span
+from riata.kernels.products import margins_of_rows
+from riata.kernels.rows import FAST, LONG_ROW, span
 
-ENTRIES_IN_CACHE = 4096  # of sparse rows that are read twice
+ENTRIES_IN_CACHE = 4096  # of rows that are read twice
 MOST_ROWS = 256  # of them
-
-
-@compiled(nogil=True, inline="always")
-def account(loss: Coded, y: float, z: float, weight: float, totals: np.ndarray) -> tuple[float, int]:
-    """Add a row to the totals; returns its slope and its side."""
-    f, u = value_and_derivative(loss, y, z)
-    side = 0 if u > 0.0 else 1
-    totals[0] += weight
-    totals[1] += weight * f
-    totals[2 + 2 * side] += weight * u
-    totals[3 + 2 * side] += weight * (u * z - f)
-    return u, side
+FEW_FETCHED = 48  # times as many numbers of a long row are read once more as fast as single ones are fetched
 
 
 class Waiting(NamedTuple):
@@ -40,6 +30,7 @@ class Waiting(NamedTuple):
     rows: np.ndarray
     pulls: np.ndarray
     counts: np.ndarray
+    at_hand: np.ndarray  # the pulls of rows that are in the cache, of both sides
 
 
 def dense_first_order(
@@ -47,8 +38,9 @@ def dense_first_order(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Totals and slopes of dense rows, as `in_rows` gives them; `support` are the features of non-zero weight."""
     totals, slopes = np.zeros(6), np.zeros((2, len(w)))
-    nobody = Waiting(np.zeros((2, 4), dtype=np.int64), np.zeros((2, 4)), np.zeros(2, dtype=np.int64))
-    add_dense_rows(X, y, weight, loss, w, support, b, totals, slopes, nobody)
+    at_hand = np.empty(max(4, min(MOST_ROWS, ENTRIES_IN_CACHE // max(len(w), 1))))
+    waiting = Waiting(np.zeros((2, 4), dtype=np.int64), np.zeros((2, 4)), np.zeros(2, dtype=np.int64), at_hand)
+    add_dense_rows(X, y, weight, loss, w, support, b, totals, slopes, waiting)
     return totals, slopes
 
 
@@ -65,27 +57,26 @@ def add_dense_rows(
     slopes: np.ndarray,
     waiting: Waiting,
 ) -> None:
-    """Add all rows to the totals and slopes."""
-    d, (rows, pulls, counts) = w.shape[0], waiting
-    few = support.shape[0] < d // 4
-    for i in range(X.shape[0]):
-        x = X[i]
-        z = 0.0
-        if few:
-            for p in range(support.shape[0]):
-                j = uint64(support[p])
-                z += x[j] * w[j]
+    """Add all rows to the totals and slopes, as many at a time as can be `at_hand`."""
+    d, (rows, pulls, counts, at_hand) = w.shape[0], waiting
+    few = d >= LONG_ROW and FEW_FETCHED * support.shape[0] < d
+    for first in range(0, X.shape[0], at_hand.shape[0]):
+        last = min(first + at_hand.shape[0], X.shape[0])
+        margins_of_rows(X, first, last, w, support, b, few, at_hand)
+        if is_logistic(loss):
+            _account_for_all(LOGISTIC, y[first:last], weight[first:last], at_hand, totals)
         else:
-            for j in range(d):
-                z += x[j] * w[j]
-        u, side = account(loss, y[i], z + b, weight[i], totals)
-        if u != 0.0:
-            place = counts[side]
-            rows[side, place], pulls[side, place] = i, u * weight[i]
-            counts[side] = place + 1
-            if place == 3:
-                _add_four(slopes[side], X, rows[side], pulls[side])
-                counts[side] = 0
+            _account_for_all(loss, y[first:last], weight[first:last], at_hand, totals)
+        for i in range(first, last):
+            u = at_hand[i - first]
+            if u != 0.0:
+                side = 0 if u > 0.0 else 1
+                place = counts[side]
+                rows[side, place], pulls[side, place] = i, u
+                counts[side] = place + 1
+                if place == 3:
+                    _add_four(slopes[side], X, rows[side], pulls[side])
+                    counts[side] = 0
     for side in range(2):
         for place in range(counts[side], 4):
             pulls[side, place] = 0.0  # places that are left hold rows that were added before

@@ -31,6 +31,7 @@ class OfColumns(NamedTuple):
     gains: np.ndarray
     history: np.ndarray
     among: np.ndarray  # products of active columns with one another, where they are few
+    squares: np.ndarray  # sum_i D_i a_ij^2; below 0 where it has not been made
     quadratic: ColumnQuadratic
 
 
@@ -81,9 +82,10 @@ def gap_of(place: OfColumns, F: float, rise: float) -> float:
 
 
 @compiled(nogil=True)
-def activate(place: OfColumns, least: float, joining: int) -> tuple[int, float, float]:
+def activate(place: OfColumns, least: float, joining: int, before: int) -> tuple[int, float, float, bool]:
     """Choose the columns that are in the model, or pulled by this share of their threshold: how many, how many entries
-    they have, and by how much of its threshold one that has to wait may be pulled above it.
+    they have, by how much of its threshold one that has to wait may be pulled above it, and whether they are others
+    than those `before`, of which there were so many.
 
     Of columns that are not in the model, the ones that are pulled most: as many as there are in it, or may join.
     """
@@ -99,13 +101,14 @@ def activate(place: OfColumns, least: float, joining: int) -> tuple[int, float, 
     if n_pulled > max(joining, n_active):
         least = _pull_of_most(place, max(joining, n_active), least, most)
         outside = max(0.0, least - 1.0)
-    n_active = 0
+    n_active, others = 0, False
     for j in range(v.shape[0]):
         if v[j] != 0.0 or _pull(slopes[j], l1[j], lower[j], upper[j]) > least:
+            others = others or place.active[n_active] != j
             place.active[n_active] = j
             n_active += 1
             stored += place.stored[j]
-    return n_active, stored, outside
+    return n_active, stored, outside, others or n_active != before
 
 
 @compiled(nogil=True)

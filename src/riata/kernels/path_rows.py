@@ -13,12 +13,14 @@ FURTHEST = 10.0  # as in `solvers.convex.row_curvature`
 
 
 class Terms(NamedTuple):
-    """Targets and weights of the rows, which sum to 1, and whether there is an intercept."""
+    """Targets and weights of the rows, which sum to 1, whether there is an intercept, and whether curvatures are the
+    same everywhere, as those of a squared loss."""
 
     y: np.ndarray
     weight: np.ndarray
     least_curvature: float
     centred: bool
+    constant: bool
 
 
 class OfRows(NamedTuple):
@@ -55,7 +57,7 @@ def look_at_rows(loss: Coded, terms: Terms, rows: OfRows, share: float) -> None:
 
 @compiled(nogil=True, forceinline=True, error_model="numpy", fastmath=FAST)
 def _look_at_rows_of(loss: Coded, terms: Terms, rows: OfRows, share: float) -> None:
-    y, weight, least, _ = terms
+    y, weight, least, _, _ = terms
     u, D, totals = rows.u, rows.D, rows.totals
     cost_of_all = curvatures = up = rise_up = down = rise_down = 0.0
     for i in range(u.shape[0]):

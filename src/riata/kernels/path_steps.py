@@ -23,16 +23,17 @@ def look_along_columns(
     _, curved, up, _, down, _ = rows.totals
     D, sums, means, curvatures, l1, l2, lower, upper = place.quadratic
     starts, features, values = parts(columns)
-    centred = terms.centred and curved > 0.0
+    centred, squares = terms.centred and curved > 0.0, place.squares
     constant = -(up + down) / curved if centred else 0.0
     for i in range(rows.u.shape[0]):
         rows.t[i] = rows.u[i] + constant * rows.D[i]
     worst = abs(up + down) / max(up, -down, 1e-300) if terms.centred else 0.0
     for k in range(n_active):
         j = place.active[k]
-        sums[j], curvatures[j] = sums_along_column(starts, features, values, j, D)
+        if not (terms.constant and squares[j] >= 0.0):
+            sums[j], squares[j] = sums_along_column(starts, features, values, j, D)
         means[j] = sums[j] / curved if centred else 0.0
-        curvatures[j] += l2[j] - sums[j] * means[j]
+        curvatures[j] = squares[j] + l2[j] - sums[j] * means[j]
         slope = along_column(starts, features, values, j, rows.t) + l2[j] * place.v[j]
         place.gains[k] = slope
         worst = max(worst, violation(slope, place.v[j], l1[j], lower[j], upper[j]) / l1[j])
@@ -44,7 +45,7 @@ def multiply(columns: Rows, n_active: int, rows: OfRows, place: OfColumns) -> fl
     """The products of the active columns with one another; returns the entries visited."""
     weighted, visited = rows.step, 0.0
     starts, features, values = parts(columns)
-    D, sums, means, _, _, l2, _, _ = place.quadratic
+    D, sums, means, _, _, _, _, _ = place.quadratic
     for i in range(weighted.shape[0]):
         weighted[i] = 0.0
     for k in range(n_active):
@@ -56,21 +57,21 @@ def multiply(columns: Rows, n_active: int, rows: OfRows, place: OfColumns) -> fl
             place.among[k, other] = product
             place.among[other, k] = product
             visited += place.stored[i]
-        place.among[k, k] += l2[j]
         move_along_column(starts, features, values, j, -1.0, D, weighted)
     return visited
 
 
 @compiled(nogil=True, fastmath=FAST)
-def sweeps_over_products(n_active: int, place: OfColumns) -> float:
-    """Sweeps over the active columns, by their products, to the far coefficients: what the constant changes by."""
-    _, _, means, curvatures, l1, _, lower, upper = place.quadratic
-    far, slopes, change, all_gained = place.far, place.gains, 0.0, 0.0
+def sweeps_over_products(n_active: int, place: OfColumns) -> tuple[float, float]:
+    """Sweeps over the active columns, by their products, to the far coefficients: what the constant changes by, and how
+    many products were added."""
+    _, _, means, curvatures, l1, l2, lower, upper = place.quadratic
+    far, slopes, change, all_gained, moved = place.far, place.gains, 0.0, 0.0, 0
     for _ in range(SWEEPS_OVER_PRODUCTS):
         gained = 0.0
         for k in range(n_active):
             j, products = place.active[k], place.among[k]
-            curvature = products[k]
+            curvature = products[k] + l2[j]
             if not (curvature > 0.0 and curvatures[j] > 0.0):
                 continue
             new = best_value(curvature * far[j] - slopes[k], l1[j], lower[j], upper[j], curvature)
@@ -79,12 +80,14 @@ def sweeps_over_products(n_active: int, place: OfColumns) -> float:
                 gained += curvature * move * move
                 change -= move * means[j]
                 far[j] = new
+                moved += 1
                 for other in range(n_active):
                     slopes[other] += move * products[other]
+                slopes[k] += move * l2[j]
         all_gained += gained
         if gained <= NO_GAIN * all_gained:
             break
-    return change
+    return change, float(moved * n_active)
 
 
 @compiled(nogil=True)

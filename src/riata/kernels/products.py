@@ -5,23 +5,48 @@ import math
 import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
-from riata.kernels.rows import FAST, span
+from riata.kernels.rows import FAST, LONG_ROW, span
 
 TILE = 512  # columns of a product that stay in the cache while rows go by
+FEW_NUMBERS = 20  # times as many numbers of a row are read as fast, in order, as single ones are fetched
 
 
 @compiled(interpretable=True, nogil=True, fastmath=FAST)
 def dense_margins(X: np.ndarray, w: np.ndarray, support: np.ndarray, b: float) -> np.ndarray:
     """X w + b; `support` are the features of non-zero weight."""
     z = np.empty(X.shape[0])
-    for i in range(z.shape[0]):
-        x = X[i]
-        total = 0.0
-        for p in range(support.shape[0]):
-            j = uint64(support[p])
-            total += x[j] * w[j]
-        z[i] = total + b
+    margins_of_rows(X, 0, X.shape[0], w, support, b, FEW_NUMBERS * support.shape[0] < w.shape[0], z)
     return z
+
+
+@compiled(nogil=True, fastmath=FAST)
+def margins_of_rows(
+    X: np.ndarray, start: int, stop: int, w: np.ndarray, support: np.ndarray, b: float, few: bool, z: np.ndarray
+) -> None:
+    """Write the margins of some rows to z. Of `few` features numbers are fetched one by one; otherwise rows are read
+    as a whole, and long ones four at a time, which is as fast as memory."""
+    d, i = w.shape[0], start
+    while not few and d >= LONG_ROW and i + 4 <= stop:
+        x0, x1, x2, x3 = X[i], X[i + 1], X[i + 2], X[i + 3]
+        z0 = z1 = z2 = z3 = b
+        for j in range(d):
+            z0 += x0[j] * w[j]
+            z1 += x1[j] * w[j]
+            z2 += x2[j] * w[j]
+            z3 += x3[j] * w[j]
+        z[i - start], z[i - start + 1], z[i - start + 2], z[i - start + 3] = z0, z1, z2, z3
+        i += 4
+    while i < stop:
+        x, total = X[i], b
+        if few:
+            for p in range(support.shape[0]):
+                j = uint64(support[p])
+                total += x[j] * w[j]
+        else:
+            for j in range(d):
+                total += x[j] * w[j]
+        z[i - start] = total
+        i += 1
 
 
 @compiled(nogil=True, fastmath=FAST)

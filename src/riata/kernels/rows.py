@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Sums may be reordered (SIMD), but NaN and infinity keep their meaning: divergence must be seen.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
+LONG_ROW = 1500  # numbers of a dense row: shorter ones are read one after the other, which the processor foresees
 
 
 @compiled(nogil=True, inline="always")

@@ -93,8 +93,9 @@ class Moments:
         size = np.maximum(deviation, np.abs(self.mean))
         beyond = np.flatnonzero((size != 0) & ~((size > 1 / LARGEST) & (size < LARGEST)))
         if len(beyond):
+            about = f" of {size[beyond[0]]:.3g}" if np.isfinite(size[beyond[0]]) else ""
             raise DataError(
-                f"column {beyond[0]} of the features (counted from 0) holds numbers of {size[beyond[0]]:.3g}, whose "
+                f"column {beyond[0]} of the features (counted from 0) holds numbers{about} whose "
                 "squares are beyond the range of floating-point numbers: give it in another unit"
             )
         of_constant = np.where(size > LARGE_CONSTANT, size, 1.0)

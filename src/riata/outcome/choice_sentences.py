@@ -114,7 +114,9 @@ def _where(scores: Scores) -> str:
 
 
 def _may_go_on(choice: Choice) -> str:
-    """A hint where further models might be better."""
+    """A hint where further models, or the same ones with less shrinkage, might be better."""
+    if isinstance(choice, LeastScore | WithinOneStandardError) and choice.all_but_shrinkage:
+        return "; that is the last of the path, as it leaves hardly any loss: debias='auto' may find a better one"
     if not choice.more_may_be_better:
         return ""
     more = "a larger k_max" if choice.model.by == "k" else "a smaller alpha_reach"

@@ -44,6 +44,7 @@ class LeastScore:
     scores: Scores
     score: float
     more_may_be_better: bool = False  # it is the last of the path, which could have gone on
+    all_but_shrinkage: bool = False  # it is the last of a path that ended as hardly any loss was left
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class WithinOneStandardError:
     least_model: PathModel
     least_score: float
     more_may_be_better: bool = False  # the least is that of the last of the path, which could have gone on
+    all_but_shrinkage: bool = False  # and the same of a path that ended as hardly any loss was left
     gives_up_most: bool = False  # of what the least gains over the first model of the path: the rows tell too little
     half_of_gain: bool = False  # sparser ones were as near, and were left for having less than half of that gain
 

@@ -26,6 +26,7 @@ from riata.training.targets.outputs import of_coefficients
 from riata.training.targets.several_classes import check_class_weight
 from riata.units import whole_megabytes
 
+YES_OR_NO = ("fit_intercept", "standardize", "nonnegative", "rounds", "polish", "resume")
 OF_COLUMNS = 5  # vectors of a fit that do not grow with the number of margins: moments and scales of columns
 LITTLE = 4 << 20  # bytes, up to which vectors are not counted: what a solver makes of them is more, and says so itself
 WIDEST = 1 << 34  # features: one number for each would take 128 GiB
@@ -97,8 +98,8 @@ def _strength_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
         (_whole(spec.k) and not 1 <= spec.k <= most,
          f"k must lie between 1 and the number of {spec.counted}, {most}, not be {spec.k}"),
         *group_checks(spec),
-        (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
-        (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
+        (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {_shown(spec.alpha)}"),
+        (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {_shown(spec.alpha_ratio)}"),
         (not _at_least_zero(spec.ridge), f"ridge must be zero or more, not {spec.ridge}"),
         (spec.ridge is not None and spec.ridge > 0 and not 1e-140 <= spec.ridge <= 1e140,
          f"ridge must be zero, or from 1e-140 to 1e140, not {spec.ridge}"),  # beyond that its bounds overflow
@@ -196,6 +197,15 @@ def _check_numbers(spec: Spec) -> None:
         value = getattr(spec, name)
         if not (isinstance(value, Real) or (value is None and name in optional)):
             raise OptionError(f"{name} must be a number, not {value!r}")
+    for name in ("max_passes", "max_steps"):
+        value = getattr(spec, name)
+        if value is not None and value % 1 != 0 and np.isfinite(value):
+            raise OptionError(f"{name} must be a whole number, not {value}")
+    if spec.seed is not None and not (_whole(spec.seed) and spec.seed >= 0):
+        raise OptionError(f"the seed must be a whole number of zero or more, not {spec.seed!r}")
+    for name in YES_OR_NO:
+        if not isinstance(value := getattr(spec, name), bool | np.bool_ | int) or value not in (0, 1):
+            raise OptionError(f"{name} must be true or false, not {value!r}")
 
 
 def _share_or_auto(value: Any) -> bool:
@@ -204,6 +214,11 @@ def _share_or_auto(value: Any) -> bool:
 
 def _whole(value: Any) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _shown(value: Any) -> str:
+    """A number as it is printed, anything else so that text which looks like a number is told from one."""
+    return str(value) if isinstance(value, Real) else repr(value)
 
 
 def _at_least_zero(value: Any) -> bool:
@@ -296,8 +311,9 @@ def check_varies(data: Dataset, target: Moments, name: str = "the target") -> No
     deviation = np.sqrt(target.y_squares / target.weight)
     size = max(abs(target.y_mean), deviation)
     if size != 0 and not 1 / LARGEST < size < LARGEST:
+        about = f" of {size:.3g}" if np.isfinite(size) else ""
         raise DataError(
-            f"{name} is {size:.3g} in size, and its squares are beyond the range of floating-point numbers: give "
+            f"{name} holds numbers{about} whose squares are beyond the range of floating-point numbers: give "
             "it in another unit"
         )
     if not target.y_varies and data.facts.offset is None:

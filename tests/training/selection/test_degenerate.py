@@ -28,3 +28,16 @@ def test_a_model_or_a_sentence(case, by, classes, sparse, select):
     assert np.isfinite(model.intercept_).all()
     if by == "alpha" and classes < 3:
         assert model.path_.gaps.max() <= 1e-6
+
+
+@pytest.mark.parametrize("select", ["cv", "cv-1se"])
+def test_what_the_penalty_shrinks_where_there_is_no_noise_is_pointed_out(rng, select):
+    X = rng.normal(size=(80, 6))
+    y = X[:, :2].sum(axis=1)
+    model = SparseRegressor(alpha="auto", select=select).fit(X, y)
+    assert model.selection_.reason.endswith("as it leaves hardly any loss: debias='auto' may find a better one")
+    debiased = SparseRegressor(alpha="auto", select=select, debias="auto").fit(X, y)
+    assert 1.0 - debiased.score(X, y) < 1e-9 < 1.0 - model.score(X, y)
+    assert "debias='auto'" not in debiased.selection_.reason
+    noisy = SparseRegressor(alpha="auto", select=select).fit(X, y + rng.normal(size=80))
+    assert "debias" not in noisy.selection_.reason

@@ -20,7 +20,8 @@ class WithoutComments(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            block = self._text.read(len(buffer))
+            # Arrow's `read` would never give back the memory for text that then cannot be decoded
+            block = bytes(buffer[: self._text.readinto(buffer)])
             text = self._rest + block
             end = text.rfind(b"\n") + 1 if block else len(text)
             self._rest = text[end:]

@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from riata.data.formats.damage import DAMAGE, reason_of
+from riata.data.formats.decompressed import Decompressed
 from riata.data.formats.kinds import check_content, is_vowpal_wabbit, kind_by_content, known_formats
 from riata.errors import DataError, MissingFileError, MissingPackageError, RiataError
 from riata.near_misses import nearest
@@ -125,7 +126,7 @@ class File:
         raw = self.filesystem.open_input_stream(self.path, compression=None)
         if self.compression in ("xz", "bz2"):  # Arrow has no xz, and reads only the first stream of a bz2 file
             return {"xz": lzma, "bz2": bz2}[self.compression].open(raw)
-        return pa.CompressedInputStream(raw, self.compression) if self.compression else raw
+        return Decompressed(raw, self.compression) if self.compression else raw
 
     def head(self, n_bytes: int = 1 << 16) -> bytes:
         """The first bytes, decompressed."""

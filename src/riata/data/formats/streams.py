@@ -207,7 +207,21 @@ def batches_of(chunk: Any) -> list[pa.RecordBatch]:
     if table is not None:
         batches: list[pa.RecordBatch] = table.combine_chunks().to_batches()
         return batches
-    return [matrix_batch(canonical(chunk) if is_sparse(chunk) else chunk)]
+    return [matrix_batch(canonical(chunk) if is_sparse(chunk) else _matrix(chunk))]
+
+
+def _matrix(chunk: Any) -> np.ndarray:
+    """A chunk as a matrix; a list of rows would be taken for a generator of chunks, each of which is a row."""
+    try:
+        X = np.asarray(chunk)
+    except ValueError:  # of rows that are not of one length
+        X = np.zeros(0)
+    if X.ndim != 2:
+        raise DataError(
+            f"what comes one after the other must be chunks of rows (tables, matrices or tuples (X, y)), not of type "
+            f"{type(chunk).__name__}; rows in a list are opened as an array, and columns in a dict as a frame"
+        )
+    return X
 
 
 def _beside(batch: pa.RecordBatch, columns: dict[str, pa.ChunkedArray]) -> pa.RecordBatch:

@@ -158,4 +158,4 @@ def column_table(values: Any, name: str) -> pa.Table:
         array = array[:, 0]
     if array.ndim != 1:
         raise DataError(f"the {name} must be one column, not an array of shape {array.shape}")
-    return pa.table({name: as_column(array) if array.dtype.kind == "O" else arrow_of(array)})
+    return pa.table({name: arrow_of(array) if array.dtype.kind in "biufSUMm" else as_column(array)})

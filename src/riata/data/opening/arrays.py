@@ -12,6 +12,7 @@ from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.column import BadRow, as_floats
 from riata.data.columns.lists import check_numbers, check_values
 from riata.data.csr import canonical
+from riata.data.formats.frame_columns import NoFeature
 from riata.data.formats.source import TARGET, OneColumn
 from riata.data.in_memory import InMemory
 from riata.data.offset import Offset, in_array, one_of
@@ -54,7 +55,7 @@ def open_array(
         if beside.get("event") is not None or beside.get("trials") is not None or task not in ("auto", "regression"):
             raise DataError(f"the target has {len(called)} columns, which are numbers to predict: give one column")
         columns = [_complete_column(np.asarray(target)[:, k], "target", X.shape[0]) for k in range(len(called))]
-        y = np.column_stack([as_floats(one, name) for one, name in zip(columns, called, strict=True)])
+        y = np.column_stack([_floats(one, name) for one, name in zip(columns, called, strict=True)])
         data = given.dataset(X, y, given.weights, names)
         data.facts = data.facts.but(targets=called)
     else:
@@ -86,7 +87,7 @@ class _GivenBeside:
 
     def _numbers(self, role: str) -> np.ndarray | None:
         values = self._values.get(role)
-        return None if values is None else as_floats(_column(values, role, self._n_rows), role)
+        return None if values is None else _floats(_column(values, role, self._n_rows), role)
 
     def dataset(
         self, X: Any, y: np.ndarray, weights: np.ndarray | None, names: Sequence[str] | None, classes: Any = None
@@ -129,7 +130,7 @@ def _with_one_target(
     """The rows with numbers, shares of trials, times to events or places among classes to predict."""
     weights = given.weights
     if (trials := given.trials) is not None:
-        column, task = pa.array(given_shares(as_floats(column, "target"), trials, None)[0]), "regression"
+        column, task = pa.array(given_shares(_floats(column, "target"), trials, None)[0]), "regression"
         weights = trials if weights is None else weights * trials
     if (events := given.events) is not None:
         column, task = _with_events(column, events), "survival"
@@ -138,7 +139,8 @@ def _with_one_target(
     counted = np.arange(len(y)) if weights is None else np.flatnonzero(weights)  # others are as if they were not there
     column = column.take(pa.array(counted))
     try:
-        learner.add(column, np.ones(len(counted)))
+        with np.errstate(over="ignore", invalid="ignore"):  # squares that overflow are refused when a model is fitted
+            learner.add(column, np.ones(len(counted)))
     except BadRow as bad:
         raise DataError(f"row {counted[bad.row] + 1}: {bad.sentence}") from bad
     found = learner.target()
@@ -201,9 +203,19 @@ def _checked_weights(weights: np.ndarray) -> np.ndarray:
     return weights
 
 
+def _floats(column: pa.Array, role: str) -> np.ndarray:
+    """The numbers of what is given beside an array."""
+    try:
+        return as_floats(column, role, "numbers are needed there")
+    except BadRow as bad:
+        raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
+
+
 def _complete_column(given: Any, role: str, n_rows: int) -> pa.Array:
     """The target or a mark: one value per row, none of them missing."""
     column = _column(given, role, n_rows)
+    if isinstance(column.type, NoFeature):
+        raise DataError(f"the {role} is {column.type}: give numbers, or labels of one type")
     if column.null_count or (pa.types.is_floating(column.type) and not np.isfinite(column.to_numpy()).all()):
         raise DataError(f"the {role} has a value that is missing or not finite; an array must be complete")
     return column

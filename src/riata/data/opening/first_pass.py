@@ -39,6 +39,7 @@ from riata.errors import DataError
 
 NUMBER = 8  # bytes
 LOOKING = "looking at the columns"
+SQUARES = np.errstate(over="ignore", invalid="ignore")  # those that overflow are refused later, in a sentence
 ROWS_THAT_TELL = 100  # such as whether strings are free text: some formats begin with a few rows
 
 
@@ -106,6 +107,7 @@ class FirstPass:
             self.n_bytes += batch.nbytes
         self.skipped += self.source.skipped
 
+    @SQUARES
     def merge(self, later: "FirstPass") -> None:
         """Take over what another pass, with the same learners, has seen in later rows."""
         for name in ("n_read", "n_rows", "without_target", "zero_weight", "n_bytes", "skipped"):
@@ -116,6 +118,7 @@ class FirstPass:
             learner.merge(later.learners[columns])
         self.on_total = later.on_total
 
+    @SQUARES
     def _add(self, batch: pa.RecordBatch) -> None:
         keep = np.ones(batch.num_rows, dtype=bool)
         try:
@@ -141,6 +144,7 @@ class FirstPass:
         """Which rows have a target."""
         return np.ones(batch.num_rows, dtype=bool) if self.target is None else self.target.there(batch)
 
+    @SQUARES
     def profile(self) -> Profile:
         """The profile of all rows seen."""
         if self.n_read == 0:

@@ -111,7 +111,7 @@ def alpha_path(
     size, i = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK, at_start
     ahead = None
     if options.judge.has_gap and i < len(alphas):
-        ahead = ModelsAhead.of(replace(problem, penalty=penalties[i]), options.memory)
+        ahead = ModelsAhead.of(replace(problem, penalty=penalties[i]), len(alphas) - i, options.memory)
     while i < len(alphas):
         problems = [replace(problem, penalty=penalty) for penalty in penalties[i : i + size]]
         proposed = None if ahead is None else ahead.proposed(problems[0], penalties[i:], alphas[i:], way, at, options)

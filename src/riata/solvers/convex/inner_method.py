@@ -53,7 +53,8 @@ InnerModel = (
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 COLUMNS_PER_ROW = 1.0  # of a working set of groups, for each entry of a column: with more, steps go along columns
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
-CROWDED = 0.75  # of the rows: with more features in a working set `AllColumns` follows the minimum
+CROWDED = 0.75  # of the rows: with more features in a working set `AllColumns` follows the minimum,
+LIKELY = 0.5  # where so many of those that want to join it are enough for that, too
 MOST_KNOWN, COPIES_OF_PRODUCTS = 2, 4  # times the rows: columns whose products it knows; and what a step makes of them
 ENTRY_BYTES = 8
 ROWS_PER_COLUMN = 2.0  # so few that a loss may be brought near nothing
@@ -147,15 +148,22 @@ def all_columns(
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory) or data.chunk.X.sparse:
         return None
     n, d = data.n_rows, data.n_features
-    if len(features) <= max(FEW_FEATURES, CROWDED * n) or not serves_bounds(problem.strengths):
+    used = int(np.count_nonzero(state.w))
+    expected = min(len(features), LIKELY * wanted + (1.0 - LIKELY) * used)
+    if expected <= CROWDED * n or len(features) <= FEW_FEATURES or not serves_bounds(problem.strengths):
         return None
-    if n <= FEW_FEATURES and not too_many(int(np.count_nonzero(state.w)), wanted, n, d):
+    if n <= FEW_FEATURES and not too_many(used, wanted, n, d):
         return None  # where rows are few a step over a working set costs little
     known = min(MOST_KNOWN * n, d)
     room = ENTRY_BYTES * (n * d + known * n + COPIES_OF_PRODUCTS * known**2)
     if memory is not None and room > memory:
         return None
     return state.all_columns or AllColumns.of(problem, data, state.past)
+
+
+def settles_within_a_pass(data: InMemory, n_features: int) -> bool:
+    """Whether the minimum of a quadratic of so many features costs less than a pass over the rows."""
+    return ROUNDS * SWEEPS * n_features**2 <= data.stored(np.arange(data.n_features))
 
 
 def _columns_cost(data: InMemory, features: np.ndarray) -> float:

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from riata.data.in_memory import InMemory
 from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
 from riata.solvers.convex.columns.all_columns import NO_PAST
 from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
 from riata.solvers.convex.columns.gathered_columns import GatheredColumns
 from riata.solvers.convex.columns.restricted import sum_rounding
-from riata.solvers.convex.inner_method import InnerModel, Step, all_columns, without_curvature
+from riata.solvers.convex.inner_method import InnerModel, Step, all_columns, settles_within_a_pass, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratics.curvature import FAST, NOTHING, ROUGH_PRECISION, Curvature
 from riata.solvers.convex.smooth_step import smooth_step
@@ -167,7 +168,8 @@ def advance(
     if state.damping and isinstance(model, Curvature):
         model = model.damped(state.damping)
     slow = not (reading.fast or problem.loss.quadratic or joined > 0)
-    enough = _enough(problem, options, reading, care, slow, to_the_end=model is state.all_columns)
+    to_the_end = model is state.all_columns or (isinstance(model, Curvature) and _settles(problem, model))
+    enough = _enough(problem, options, reading, care, slow, to_the_end)
     local = local_problem(problem, state.w, state.tangent)
     found = smooth_step(problem, model, at, here) if slow and state.tangent and isinstance(model, Curvature) else None
     found = found or model.minimum(local, at, here, here, ROUGH_PRECISION if rough else care.precision, enough)
@@ -220,6 +222,12 @@ def _inner_model(
         second = read(problem, state, first=False, second=True, memory=options.memory)[1]
         state.curvature = second or state.curvature
     return state.curvature, waiting
+
+
+def _settles(problem: Problem, model: Curvature) -> bool:
+    """Whether to settle a working set once and for all takes less than the pass that it may save."""
+    data, exactly = problem.data, problem.loss.quadratic
+    return exactly and isinstance(data, InMemory) and settles_within_a_pass(data, len(model.features))
 
 
 def _enough(problem: Problem, options: Options, reading: Reading, care: Care, slow: bool, to_the_end: bool) -> float:

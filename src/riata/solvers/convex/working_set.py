@@ -24,6 +24,7 @@ from riata.solvers.convex.columns.anchored_columns import AnchoredColumns
 from riata.solvers.convex.columns.anchored_products import NO_ANCHOR, KeptAnchor
 from riata.solvers.convex.columns.effort import Effort
 from riata.solvers.convex.columns.gathered_columns import GatheredColumns
+from riata.solvers.convex.columns.kept_columns import KeptColumns, can_be_kept
 from riata.solvers.convex.columns.restricted import F_ROUNDING
 from riata.solvers.convex.columns.row_curvature import row_curvature
 from riata.solvers.convex.columns.spare_copies import spare_copies
@@ -65,6 +66,7 @@ class WorkingSetState:
     sample: Problem | None = None  # whose rows tell the curvature, where that of all would cost much more than slopes
     gathered: AnchoredColumns | GatheredColumns | KeptAnchor | None = None  # the columns that the last step went along
     all_columns: AllColumns | None = None  # once the model has become crowded
+    columns: KeptColumns | None = None  # of the working set
     past: Past = NO_PAST  # of all columns in a fit that goes on, until it has them
     slow: int = 0  # steps by the curvature of the sample in a row that brought little
     settled: tuple[Dataset, np.ndarray, Any, Loss] | None = None  # what `loss_here` found last, over which rows
@@ -205,6 +207,8 @@ def read(
         check_memory(
             len(features), len(state.w), memory, what="features" if problem.loss.n_outputs == 1 else "coefficients"
         )
+    if second and not first and (columns := _kept_columns(problem, state, memory)) is not None:
+        return None, curvature_of(problem, known, features, columns.products(features, len(known.features)))
     part = pass_part(
         replace(problem, loss=state.loss_here(problem)),
         state.w,
@@ -217,6 +221,16 @@ def read(
     sums = problem.data.sum(part) if in_memory is None else in_memory.sum_of_products(part)
     at = summarise(sums[0], state.w, state.b) if first else None
     return at, curvature_of(problem, known, features, sums[-1]) if second else None
+
+
+def _kept_columns(problem: Problem, state: WorkingSetState, memory: int | None) -> KeptColumns | None:
+    """Where the columns of the working set are kept; None where they are not."""
+    data, one_by_one = problem.data, problem.loss.quadratic and problem.loss.n_outputs == 1
+    if not (one_by_one and isinstance(data, InMemory) and can_be_kept(data, len(state.features), memory)):
+        state.columns = None
+    elif state.columns is None or state.columns.data is not data:
+        state.columns = KeptColumns(data)
+    return state.columns
 
 
 def _read_columns(

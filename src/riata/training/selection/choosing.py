@@ -10,6 +10,7 @@ from riata.losses import Loss
 from riata.outcome.choice_sentences import why_chosen
 from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.folds_used import FoldsUsed
+from riata.outcome.path_end import EndReason
 from riata.training.paths.model_path import ModelPath
 from riata.training.selection.scoring import HeldOut
 
@@ -64,7 +65,7 @@ def least(
     """The model of least score, of one of several paths with a row of scores each; of equals the sparsest."""
     of_path, i = (int(place) for place in np.unravel_index(np.argmin(scores), scores.shape))
     path = models[of_path]
-    choice = LeastScore(path.model(i), of, float(scores[of_path, i]), _could_go_on(path, i))
+    choice = LeastScore(path.model(i), of, float(scores[of_path, i]), _could_go_on(path, i), _left_to_debias(path, i))
     of_errors = None if errors is None else errors[of_path]
     of_folds = None if fold_scores is None else fold_scores[:, of_path]
     return path, Selection(
@@ -106,6 +107,7 @@ def one_standard_error(
         least_model=models[of_least].model(least),
         least_score=lowest,
         more_may_be_better=_could_go_on(models[of_least], least),
+        all_but_shrinkage=_left_to_debias(models[of_least], least),
         gives_up_most=bool(not has_half[i]),
         half_of_gain=bool(asks_for_half),
     )
@@ -129,6 +131,12 @@ def _could_go_on(path: ModelPath, i: int) -> bool:
     """Whether this is the last model of a path that could be longer: further ones might be better."""
     complete = path.ended is not None if path.by == "alpha" else path.values[i] == path.n_choices
     return i == len(path) - 1 and not complete
+
+
+def _left_to_debias(path: ModelPath, i: int) -> bool:
+    """Whether this is the last model of a path that ended for leaving hardly any loss, most of which is shrinkage."""
+    saturated = path.ended is not None and path.ended.reason is EndReason.SATURATED
+    return i == len(path) - 1 and saturated and path.model(i).debias is None
 
 
 def by_size(path: ModelPath, k: int) -> Selection:

@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
 
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import Problem, alpha_max, duality_gap, elastic_net, empty_start, first_order, gap_unit
 from riata.penalties import ElasticNet
 from riata.small_work import is_small
+from riata.solvers.convex.compiled_paths import column_path
 from riata.solvers.convex.compiled_paths import first_model as loop
 from riata.solvers.convex.compiled_paths.first_model import first_model
 from riata.solvers.convex.exact import exact
@@ -39,6 +41,23 @@ def test_a_pass_certifies_what_the_loop_found(rng, loss, sparse, more):
     result = run(problem, exact(problem, Options(100, tol=TOL)), max_passes=100, tol=TOL)
     assert result.converged
     assert len(result.history) == 2
+
+
+@pytest.mark.parametrize("more", [{}, {"l2": 0.01}], ids=["plain", "elastic"])
+def test_products_take_the_place_of_columns_where_many_sweeps_are_needed(rng, more, monkeypatch):
+    X = rng.normal(size=(150, 130))
+    y = X @ rng.normal(size=130) + rng.normal(size=150)
+    data, models = InMemory(X, y, rng.uniform(0.5, 2.0, 150)), []
+    alpha = alpha_max(Problem(data, LOSSES["squared"], elastic_net(1.0), True)) / 500.0
+    problem = Problem(data, LOSSES["squared"], ElasticNet(alpha, **more), True)
+    for most in (column_path.MOST_PRODUCTS, 64):
+        monkeypatch.setattr(column_path, "MOST_PRODUCTS", most)
+        w, b = first_model(problem, Options(100, tol=TOL), empty_start(problem))
+        assert np.count_nonzero(w) > 64
+        assert certified_gap(problem, w, b) <= TOL
+        models.append(w)
+    assert not np.array_equal(*models)  # the second one is by columns alone
+    assert_allclose(*models, atol=0.02)
 
 
 @pytest.mark.parametrize("work", [-np.inf, 2e4, loop.WORK])

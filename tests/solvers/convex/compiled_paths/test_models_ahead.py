@@ -7,12 +7,13 @@ from numpy.testing import assert_allclose
 
 from convex_problems import make
 from path_gaps import gaps_by_passes
+from riata.data.gram import gram_of
 from riata.data.in_memory import InMemory
 from riata.solvers.convex import alpha_path
 from riata.solvers.convex.compiled_paths import covariance_path, models_ahead
 from riata.solvers.convex.compiled_paths.column_path import ColumnPath
 from riata.solvers.convex.compiled_paths.covariance_path import CovariancePath
-from riata.training.paths.path import path_of_margin
+from riata.training.paths.path import GrowingPath, path_of_margin
 from riata.training.spec import Spec
 
 TOL = 1e-7
@@ -125,3 +126,28 @@ def test_copies_of_a_column_leave_no_rounding_in_the_model(loss):
     largest = np.abs(path.coefs * twins.moments.scale).max(axis=1, keepdims=True)
     used = path.coefs != 0.0
     assert np.all(np.abs(path.coefs * twins.moments.scale)[used] > 1e-13 * np.broadcast_to(largest, used.shape)[used])
+
+
+def test_summary_rows_count_as_the_rows_that_they_stand_for(asked, monkeypatch):
+    """Of d + 2 of them most columns get known, and their products are no nearer to singular than those of all rows."""
+    monkeypatch.setattr(alpha_path, "_solve_block", None)
+    X, y = make("squared", n=150, d=20, seed=5)
+    rows = gram_of(InMemory(X, y)).as_data()
+    assert rows.n_rows <= 22
+    assert rows.n_observed == 150
+    spec = Spec(tol=TOL)
+    path = path_of_margin(rows, spec, length=30, reach=0.001)
+    assert path.n_selected[-1] > 0.75 * rows.n_rows
+    assert sum(n for _, n in asked) >= len(path) - 2
+    assert np.all(gaps_by_passes(InMemory(X, y), spec, path) <= 1.01 * TOL)
+
+
+def test_a_path_whose_gap_changes_on_the_way_is_as_long_as_any_other(asked):
+    """A few models are proposed at a time; what it is worth to know columns goes with all that are to be made."""
+    options = {"loss": "squared", "l1_ratio": 0.6}
+    path = GrowingPath(data_of("squared", sp.csr_array), Spec(tol=TOL, **options), length=30, reach=0.05)
+    path.loosen(1000.0, 1e-3)
+    while path.grow():
+        pass
+    assert {who for who, _ in asked} == {CovariancePath}
+    assert sum(n for _, n in asked) >= path.n_models - 2

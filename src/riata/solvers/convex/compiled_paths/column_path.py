@@ -6,7 +6,7 @@ It is for sparse columns, and for few entries: there what goes with each step, i
 import numpy as np
 
 from riata.data.in_memory import InMemory
-from riata.kernels.column_path import FIRST, Limits, Models, follow_alphas_along_columns
+from riata.kernels.column_path import FEW, FIRST, Limits, Models, follow_alphas_along_columns
 from riata.kernels.coordinate import ColumnQuadratic
 from riata.kernels.losses import code_of
 from riata.kernels.path_columns import OfColumns
@@ -25,9 +25,9 @@ PASSES = 30.0  # over the entries, between two that confirm what was proposed
 BETWEEN, OF_QUADRATIC = 1.0, 0.1  # of that work, until a gap is halved: where more is needed, columns are correlated
 LEAST_WORK = 4e6  # entries: what goes with a pass costs little beside that
 MOST_OF_ONE = 1e9  # a second or two, in which nobody hears Ctrl-C, and no progress is seen
-FEW_ACTIVE = 64  # columns, of whose products with one another sweeps are made
+MOST_PRODUCTS = 256  # columns, of whose products with one another sweeps may be made
 SWEEPS = 32  # of a quadratic, at most
-ENTRY_BYTES, COLUMN_BYTES = 16, 8 * (16 + SWEEPS)  # of a copy of the columns, and of what goes with each
+ENTRY_BYTES, COLUMN_BYTES = 16, 8 * (17 + SWEEPS)  # of a copy of the columns, and of what goes with each
 
 
 def column_path(problem: Problem, memory: int | None) -> "ColumnPath | None":
@@ -64,7 +64,8 @@ class ColumnPath:
         data, moments = problem.data, problem.data.moments
         y, weight = data.targets()
         n, d = len(weight), data.n_features
-        self._terms = Terms(y, weight / weight.sum(), float(problem.loss.least_curvature), problem.fit_intercept)
+        least, constant = float(problem.loss.least_curvature), bool(problem.loss.quadratic)
+        self._terms = Terms(y, weight / weight.sum(), least, problem.fit_intercept, constant)
         z, step, u, D, t, balanced, reference = np.empty((7, n))
         self._rows = OfRows(z, step, u, D, t, balanced, reference, np.empty(6))
         deviation = moments.scale if problem.fit_intercept else np.hypot(moments.scale, moments.mean)
@@ -72,10 +73,21 @@ class ColumnPath:
         sums, means, curvatures, l1, l2 = np.zeros((5, d))
         quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower, upper)
         active, room, history = np.empty(d, dtype=np.int64), np.empty(d), np.empty((SWEEPS, d))
-        among = np.empty((min(d, FEW_ACTIVE),) * 2)
+        among, squares = np.empty((min(d, max(FEW, MOST_PRODUCTS)),) * 2), np.full(d, -1.0)
         v, far, slopes, at_reference = np.zeros((4, d))
         self._place = OfColumns(
-            deviation, columns.stored, v, far, slopes, at_reference, active, room, history, among, quadratic
+            deviation,
+            columns.stored,
+            v,
+            far,
+            slopes,
+            at_reference,
+            active,
+            room,
+            history,
+            among,
+            squares,
+            quadratic,
         )
 
     def proposed(

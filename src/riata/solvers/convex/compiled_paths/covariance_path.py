@@ -38,8 +38,9 @@ PASSES_SPARED = 0.5  # of every alpha, beside models that are made two at a time
 FEW_COLUMNS, MOST = 256, 0.5  # whose products with one another are made at once, if such a share of them is pulled
 
 
-def covariance_path(problem: Problem, memory: int | None) -> "CovariancePath | None":
-    """What can propose the models of a path; None where products cannot, or would be less exact than passes are."""
+def covariance_path(problem: Problem, n_alphas: int, memory: int | None) -> "CovariancePath | None":
+    """What can propose the models of a path of so many alphas; None where products cannot, or would be less exact than
+    passes are."""
     data, loss = problem.data, problem.loss
     if not (loss.quadratic and loss.n_outputs == 1 and isinstance(problem.penalty, ElasticNet)):
         return None
@@ -47,7 +48,7 @@ def covariance_path(problem: Problem, memory: int | None) -> "CovariancePath | N
         return None
     if np.any(np.abs(data.moments.mean) > MOST_DEVIATIONS * data.moments.scale):
         return None
-    return CovariancePath(Covariances(data, problem.fit_intercept, memory))
+    return CovariancePath(Covariances(data, problem.fit_intercept, memory), n_alphas)
 
 
 def _serve_sparse(data: InMemory) -> bool:
@@ -66,10 +67,10 @@ def few_and_pulled(slopes: np.ndarray, thresholds: np.ndarray) -> bool:
 class CovariancePath:
     """Proposes models by products of columns."""
 
-    def __init__(self, covariances: Covariances) -> None:
+    def __init__(self, covariances: Covariances, n_alphas: int) -> None:
         self._covariances, self._factor = covariances, KeptFactor()
-        self._n_alphas = 0  # of the path
-        self._rounds = ROUNDS  # at one alpha
+        self._n_alphas = n_alphas
+        self._n_slow = 0  # alphas at which sweeps were not enough
 
     def proposed(
         self, problem: Problem, alphas: np.ndarray, way: list[Passed], at: FirstOrder, tol: float, unit: float
@@ -77,13 +78,12 @@ class CovariancePath:
         """As `Proposer` says."""
         _, w, b = way[-1]
         shares = alphas / alphas[0] if alphas[0] > 0.0 else np.ones(len(alphas))
-        self._n_alphas = max(self._n_alphas, len(alphas))
         room = PASSES_SPARED * self._n_alphas * FASTER * len(w)
         run = self._run(problem, w, at, shares, room)
         work = max(PASSES * problem.data.n_rows * len(w), LEAST_WORK)
         with one_blas_thread():
             n = run.follow(self._limits(tol, unit, work))
-        self._rounds = 1 if run.slow else self._rounds
+        self._n_slow = run.n_slow
         if n == 0:
             return None
         coefs, intercepts = self._widened(problem, run.models.v[:n], w, b, at)
@@ -104,10 +104,11 @@ class CovariancePath:
     def _run(self, problem: Problem, w: np.ndarray, at: FirstOrder, shares: np.ndarray, room: float) -> "_Run":
         loss = float(at.loss - (0.5 * at.by_b**2 if problem.fit_intercept else 0.0))
         origin = Origin(w, at_best_intercept(problem, at), loss)
-        return _Run(self._covariances, self._factor, Strengths(*map(np.array, problem.strengths)), origin, shares, room)
+        strengths = Strengths(*map(np.array, problem.strengths))
+        return _Run(self._covariances, self._factor, strengths, origin, shares, room, self._n_slow)
 
     def _limits(self, tol: float, unit: float, work: float) -> Limits:
-        return Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), work, self._rounds)
+        return Limits(tol * unit, max(STEP_PRECISION, NO_EFFECT * tol), work, 1 if self._n_slow else ROUNDS)
 
     def _widened(
         self, problem: Problem, v: np.ndarray, w: np.ndarray, b: float, at: FirstOrder
@@ -132,9 +133,10 @@ class _Run:
         origin: Origin,
         shares: np.ndarray,
         room: float,
+        n_slow: int,
     ) -> None:
         self.covariances, self.factor, self.strengths, self.origin = covariances, factor, strengths, origin
-        self.slow = False  # whether sweeps were not enough
+        self.n_slow = n_slow  # alphas at which sweeps were not enough: each halves what is tried before a Newton step
         self.room = room  # products of a known column with one that is not: more cost more than the passes they spare
         n = len(shares)
         self.v = origin.v[covariances.features]
@@ -154,7 +156,7 @@ class _Run:
             W = known.features
             origin = self.origin._replace(v=self.origin.v[W])
             of_known = Strengths(*(of_each[W] for of_each in self.strengths))
-            rounds = max(limits.rounds, int(STEP_WORK / (ROUND_SWEEPS * max(len(W), 1) ** 2)))
+            rounds = max(limits.rounds, int(0.5**self.n_slow * STEP_WORK / (ROUND_SWEEPS * max(len(W), 1) ** 2)))
             end, why, worked = follow_alphas(
                 known, self.strengths, of_known, origin, place, self.models, i, True, limits._replace(rounds=rounds)
             )
@@ -166,7 +168,7 @@ class _Run:
                 if not self._join(place.all_slopes, i):
                     return i
             else:
-                self.slow = True
+                self.n_slow += 1
                 self.v, worked = self._newton_minimum(place, limits.gap)
                 limits = _less(limits, worked)._replace(rounds=1)
 

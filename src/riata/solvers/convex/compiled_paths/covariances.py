@@ -6,7 +6,7 @@ from riata.data.in_memory import InMemory
 from riata.kernels.covariance_path import Known
 
 ENTRY_BYTES, COPIES = 8, 3  # of products, while room for more is made
-CROWDED = 0.75  # of the rows: where more columns are known, their products are nearly singular
+CROWDED = 0.75  # of the rows that were observed: where more columns are known, their products are nearly singular
 SPARE = 1.5  # times as much room as is needed
 MANY = 0.25  # of the columns: the products with fewer cost less than to copy all others out of their places
 
@@ -41,7 +41,7 @@ class Covariances:
         known, d = len(self.features), self._data.n_features
         now = known + len(new)
         too_large = self._memory is not None and COPIES * ENTRY_BYTES * now * (now + d) > self._memory
-        if too_large or now > CROWDED * self._data.n_rows:
+        if too_large or now > CROWDED * self._data.n_observed:
             return False
         self._data.ledger.count(self._data.n_rows)
         rows = self._products(new)

@@ -53,5 +53,5 @@ def _by_products(problem: Problem, options: Options, start: Start, unit: float) 
         return None
     if not few_and_pulled(at_best_intercept(problem, start.at), problem.strengths.l1):
         return None
-    proposer = covariance_path(problem, options.memory)
+    proposer = covariance_path(problem, 1, options.memory)
     return None if proposer is None else proposer.one(problem, start, SHARE * (options.tol or 0.0), unit)

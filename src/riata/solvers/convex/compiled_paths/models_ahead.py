@@ -26,9 +26,9 @@ class ModelsAhead:
         self._proposer, self._failures = proposer, 0
 
     @classmethod
-    def of(cls, problem: Problem, memory: int | None) -> "ModelsAhead | None":
-        """None where nobody can."""
-        proposer = covariance_path(problem, memory) or column_path(problem, memory)
+    def of(cls, problem: Problem, n_alphas: int, memory: int | None) -> "ModelsAhead | None":
+        """For a path of so many alphas; None where nobody can."""
+        proposer = covariance_path(problem, n_alphas, memory) or column_path(problem, memory)
         return None if proposer is None else cls(proposer)
 
     def proposed(
