@@ -164,7 +164,7 @@ class TakesRows(Parameters):
             check_whole_numbers(X)
         elif reset and sp.issparse(X):
             check_sparse(X)
-        elif reset and (isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") in "OUS"):
+        elif reset and (isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") in {"O", "U", "S"}):
             check_listed(X)
         elif reset and hasattr(X, "iloc") and X.ndim == 2:
             for j, kind in enumerate(X.dtypes):
