@@ -29,6 +29,7 @@ TOLERANCES = 10.0 ** -np.arange(4, 17)
 LOOSE = {"adelie": 1e-9}  # solvers whose looser tolerances never suffice
 LIMIT = 20  # seconds after which a solver begins nothing new
 REPEATED = 5  # seconds of warm runs after which there is no further one
+NEVER = "never"  # in place of seconds: no tolerance is enough
 LAST = 40  # seconds after which it is stopped, loading and compilation included
 HEAD = f"""# Against peers
 
@@ -88,15 +89,21 @@ def measure_problem(benchmark, X, y, solver):
     began, first, gap, warm = clock(), None, np.inf, []
     tolerances = [TARGET] if solver == "riata" else TOLERANCES[TOLERANCES <= LOOSE.get(solver, 1.0)]
     for tol in tolerances:
+        before_answer()
         seconds, processor, models = timed(solve, alphas, tol)
         first = first or seconds
         gap = certificate(benchmark, X, y, alphas, *models)
-        tell(solver, first, seconds, processor, gap, models, solve, clock() - began)
+        never = bool(gap > CERTIFIED and tol == TOLERANCES[-1])
+        tell(solver, first, seconds, processor, gap, models, solve, clock() - began, never)
         if gap <= CERTIFIED or clock() - began > LIMIT:
             break
     while len(warm) < 3 and sum(seconds for seconds, _ in warm) < REPEATED and clock() - began < LIMIT:
         warm.append(timed(solve, alphas, tol)[:2])
         tell(solver, first, *np.min(warm, axis=0), gap, models, solve, clock() - began)
+
+
+def before_answer():
+    """What is done before each answer, of which there is one for a tolerance: benchmarks/hard.py limits its time."""
 
 
 def timed(solve, alphas, tol):
@@ -106,12 +113,12 @@ def timed(solve, alphas, tol):
     return getattr(solve, "seconds", clock() - started), time.process_time() - spent, models
 
 
-def tell(solver, first, warm, processor, gap, models, solve, spent):
-    """Print what is known so far: whoever stops this process has the last line."""
+def tell(solver, first, warm, processor, gap, models, solve, spent, never=False):
+    """Print what is known so far: whoever stops this process has the last line. `never`: no tolerance is enough."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     features, passes = int(np.count_nonzero(models[0][-1])), getattr(solve, "passes", None)
     known = {"solver": solver, "first": first, "warm": warm, "processor": processor, "gap": gap, "features": features}
-    print(json.dumps({**known, "passes": passes, "peak_mb": peak, "spent": spent}), flush=True)
+    print(json.dumps({**known, "passes": passes, "peak_mb": peak, "spent": spent, "never": never}), flush=True)
 
 
 def run(number, solver, more=()):
@@ -144,7 +151,9 @@ def certified(result):
 
 def at_least(result):
     """Seconds that a solver needs for an answer that is good enough, which it has not given: more than its last one
-    took, at a looser tolerance, and than it had spent on the next when it was stopped."""
+    took, at a looser tolerance, and than it had spent on the next when it was stopped; without end where none is."""
+    if result.get("never"):
+        return np.inf
     return max(result["warm"] or 0.0, result.get("limit", 0.0) - result.get("spent", 0.0))
 
 
@@ -178,7 +187,11 @@ def summary(rows, without=lambda name, asked: "none in time" if asked else "not 
             its = [best["solver"], shown(best["warm"]), f"{best['warm'] / ours['warm']:.1f}" if ours else ""]
         else:
             least = min((at_least(r) for r in asked), default=0.0)
-            known = [f"> {least:.3f}", f"> {least / ours['warm']:.1f}" if ours else ""] if least else ["", ""]
+            known = (
+                [f"> {least:.3f}", f"> {least / ours['warm']:.1f}" if ours else ""]
+                if 0.0 < least < np.inf
+                else ["", ""]
+            )
             its = [without(name, asked), *known]
         own = [shown(ours["warm"]), *its, f"{ours['first']:.2f}"] if ours else ["not in time", *its, ""]
         left_out = [", ".join(not_run[name])] if not_run else []
@@ -197,7 +210,7 @@ def measurements(rows):
             if r["gap"] is None:
                 cells = ["", r["failed"][:60] if "failed" in r else f"> {at_least(r):.3f}", "", "", "", ""]
             else:
-                warm = shown(r["warm"]) if certified(r) else f"> {at_least(r):.3f}"
+                warm = shown(r["warm"]) if certified(r) else NEVER if r.get("never") else f"> {at_least(r):.3f}"
                 passes = "" if r["passes"] is None else f"{r['passes']:.0f}"
                 cells = [
                     f"{r['first']:.3f}",

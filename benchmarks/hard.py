@@ -16,6 +16,7 @@ which run it is; `--from` takes back what the latter has.
 
 import argparse
 import json
+import math
 import os
 import resource
 import sys
@@ -55,7 +56,12 @@ def main():
     parser.add_argument("--limit", type=int, default=LIMIT, help="processor seconds of a solver on a case")
     parser.add_argument("--tries", type=int, default=TRIES, help="times the fastest so far that a solver may take")
     parser.add_argument("--cores", type=int, default=1)
-    parser.add_argument("--known", type=float, default=0.0, help="times riata's seconds: peers that took less go on")
+    parser.add_argument(
+        "--known",
+        type=float,
+        default=0.0,
+        help="times riata's seconds: a peer may take that for an answer of a tolerance",
+    )
     parser.add_argument("--again", action="store_true", help="measure anew what is kept")
     parser.add_argument("--list", action="store_true", help="name the cases, and do nothing")
     parser.add_argument(
@@ -66,12 +72,14 @@ def main():
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     convex.clock = time.process_time if options.cores == 1 else time.perf_counter
-    convex.LIMIT, convex.LAST = options.limit, max(600, 20 * options.limit)
+    convex.LIMIT, convex.LAST = (math.inf, 3600) if options.known else (options.limit, max(600, 20 * options.limit))
     problems.BENCHMARKS = problems.HARD
     if options.measure:
         number, solver = int(options.measure[0]), options.measure[1]
         problems.load(problems.HARD[number])
         _stop_after(options.limit * options.cores)
+        if options.known:
+            convex.before_answer = lambda: _stop_after(options.limit)
         convex.measure(number, solver)
         return
     if options.list:
@@ -104,7 +112,7 @@ def _stop_after(seconds):
     """End this process after so many more processor seconds: whoever waits for it has what it told until then."""
     spent = int(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (spent + seconds + 1, spent + seconds + 10))
+    resource.setrlimit(resource.RLIMIT_CPU, (spent + seconds + 1, resource.RLIM_INFINITY))
 
 
 def _asked(name, case):
@@ -145,8 +153,9 @@ def _measured(number, benchmark, options):
         kept = _kept()
         results = _results(kept, benchmark, options.cores)
         limit = _limit(solver, results, options)
+        each = ["--known", str(options.known)] if options.known else []
         if options.known and solver != "riata":
-            left_out = _is_known(results, solver, options.known, limit)
+            left_out = _is_known(results, solver, options.known)
         elif options.solvers:  # those are asked, whatever came of larger alphas
             left_out = solver not in options.solvers or (solver in results and not options.again)
         else:
@@ -154,7 +163,9 @@ def _measured(number, benchmark, options):
             left_out = gave_up or (solver in results and not options.again)
         if left_out:
             continue
-        result = convex.run(number, solver, ["--limit", str(limit), *_cores(options.cores)])
+        result = convex.run(number, solver, ["--limit", str(limit), *each, *_cores(options.cores)])
+        if options.known:
+            result["spent"] = COMPILING.get(solver, 0)  # of the limit of the answer in which it was stopped
         _keep(benchmark.name, options.cores, [{**result, "limit": limit, "run": problems.run_name()}])
         print(f"{benchmark.name:45} {solver:14} {result['warm']} s  gap {result['gap']}", flush=True)
 
@@ -164,22 +175,24 @@ def _cores(number):
 
 
 def _limit(solver, results, options):
-    """Seconds for a solver to be the fastest: it may compile, and try a few tolerances."""
+    """Seconds for a solver to be the fastest: it may compile, and try a few tolerances; or those for one answer."""
+    ours = results.get("riata")
+    if options.known and solver != "riata" and ours is not None and convex.certified(ours):
+        return math.ceil(COMPILING.get(solver, 0) + options.known * ours["warm"])
     known = [r["warm"] for r in results.values() if convex.certified(r)]
     needed = COMPILING.get(solver, STARTING) + options.tries * min(known, default=options.limit)
     return min(options.limit, round(needed))
 
 
-def _is_known(results, solver, times, limit):
+def _is_known(results, solver, times):
     """Whether a peer is certified, fails, or has spent so many times riata's seconds on an answer that was not good
-    enough; or would not be given more time than it had."""
+    enough."""
     ours, its = results.get("riata"), results.get(solver)
     if ours is None or not convex.certified(ours):
         return True
     if its is None:
         return False
-    known = convex.certified(its) or "failed" in its or convex.at_least(its) >= times * ours["warm"]
-    return known or its.get("limit", 0) >= limit
+    return convex.certified(its) or "failed" in its or convex.at_least(its) >= times * ours["warm"]
 
 
 def _gave_up(kept, benchmark, solver, cores):
@@ -209,6 +222,8 @@ def _take_back(path, cores):
 def _result(row):
     """A line of the table as it was kept; > stands before seconds that were too few, and words are why it failed."""
     seconds = row["warm s"]
+    if seconds == convex.NEVER:
+        return {**_result({**row, "warm s": f"> {row['first s']}"}), "never": True}
     if not _without_mark(seconds).replace(".", "").isdigit():
         return {"solver": row["solver"], "warm": None, "gap": None, "failed": seconds, "run": row.get("run", "earlier")}
     numbers = {"first": "first s", "warm": "warm s", "gap": "certified gap", "peak_mb": "peak MB"}

@@ -121,7 +121,7 @@ def test_weights_count_in_folds_as_rows_do_in_the_objective(table):
         ({"alpha": "auto", "k": 2.5}, "must be a positive whole number"),
         ({"alpha": "auto", "select": "validation"}, "needs rows"),
         ({"alpha": "auto", "solver": "fobos"}, "made by solver 'exact'"),
-        ({"alpha": "best"}, "alpha must be zero or more, or 'auto', not best"),
+        ({"alpha": "best"}, "alpha must be zero or more, or 'auto', not 'best'"),
         ({"k": "best"}, "k must be a whole number or 'auto', not 'best'"),
     ],
     ids=str,

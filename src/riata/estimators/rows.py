@@ -164,7 +164,7 @@ class TakesRows(Parameters):
             check_whole_numbers(X)
         elif reset and sp.issparse(X):
             check_sparse(X)
-        elif reset and (isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") in "OUS"):
+        elif reset and (isinstance(X, list | tuple) or _holds_objects(X)):
             check_listed(X)
         elif reset and hasattr(X, "iloc") and X.ndim == 2:
             for j, kind in enumerate(X.dtypes):
@@ -261,3 +261,9 @@ def _warn_of_columns(left_out: dict[str, str]) -> None:
     more = f" and {len(left_out) - MOST_WARNED} more" if len(left_out) > MOST_WARNED else ""
     were = "1 column was" if len(left_out) == 1 else f"{len(left_out)} columns were"
     warn_user(DataWarning(f"{were} left out: {why}{more}; see profile_.notes"))
+
+
+def _holds_objects(X: Any) -> bool:
+    """Whether X is an array of Python objects or of words."""
+    kind = getattr(getattr(X, "dtype", None), "kind", None)
+    return kind in {"O", "U", "S"}
