@@ -9,14 +9,8 @@ from typing import Any
 from riata.errors import OptionError
 
 WRITTEN = ("out", "report", "plot")
-READ = (
-    "data",
-    "model_file",
-    "test_data",
-    "validation",
-    "target",
-    "weight",
-)  # statistics may be added to in their place
+# statistics may be added to in their place
+READ = ("data", "model_file", "test_data", "validation", "target", "weight")
 
 
 def refuse_to_overwrite(options: Mapping[str, Any]) -> None:

@@ -13,10 +13,8 @@ from riata.kernels.compiled import compiled, uint64
 from riata.kernels.named_lines import _is_utf8
 from riata.kernels.svmlight import MINUS, NEWLINE, NINE, POINT, POWERS, RETURN, ZERO
 
-LEFT_OUT, FIRST_STRINGS = (
-    -1,
-    -2,
-)  # what a column is that is not read; the first of strings, after which come -3, -4, ...
+# what a column is that is not read; the first of strings, after which come -3, -4, ...
+LEFT_OUT, FIRST_STRINGS = -1, -2
 MOST_DIGITS = 15
 ROWS_TOGETHER = 64
 NOT_PLAIN = -1
